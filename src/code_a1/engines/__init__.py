@@ -1,0 +1,1 @@
+"""Where policies live: implementations of `PolicyEngine`."""

@@ -1,0 +1,1 @@
+"""Run untrusted code as data in, data out."""
