@@ -15,5 +15,5 @@ def shared_data() -> Path:
     """The folder with MBPP, EvalPlus and ULT files beside the checkout; tests on real data skip where it is absent."""
     folder = SHARED / "data"
     if not folder.is_dir():
-        pytest.skip(f"real data not found: no folder {folder.name!r} in $CODE_A1_SHARED or ../shared beside the checkout")
+        pytest.skip("real data not found: no folder 'data' in $CODE_A1_SHARED or in ../shared beside the checkout")
     return folder

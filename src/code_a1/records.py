@@ -10,7 +10,7 @@ K test cases asked for in a suite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -115,7 +115,8 @@ class TestCase:
     their results leave it. `form` is a Python expression over those results, named `_0`, `_1`, …, and over `expected`;
     the test passes where it is true. For `assert f(2) == 4`: calls `("f(2)",)`, form `"_0 == expected"`, expected
     source `"4"`. `expected_value` is the encoded value (see `code_a1.sandbox.codec`) once the judge has filled it in;
-    a test with a value replays exactly as it ran.
+    a test with a value replays exactly as it ran. `form_prelude` holds the statements that `form` and `expected` need
+    (imports, helper variables); it never calls the entry point, since it runs where no candidate is.
 
     `kind` is "check" for a whole program that defines `check(candidate)`; its text is then in `source` alone.
     """
@@ -125,6 +126,7 @@ class TestCase:
     form: str = ""
     expected: str | None = None
     prelude: str = ""
+    form_prelude: str = ""
     expected_value: bytes | None = None
     kind: Literal["assert", "check"] = "assert"
 
@@ -153,7 +155,7 @@ class TestSuite:
 
 @dataclass(frozen=True, slots=True)
 class CodeGroup:
-    """The M candidates of one problem: a group of the code policy. `prompt_too_long` groups have none."""
+    """The M candidates of one problem: a group of the code policy; none where the prompt was over the limit."""
 
     problem: Problem
     candidates: tuple[Candidate, ...]
@@ -162,7 +164,7 @@ class CodeGroup:
 
 @dataclass(frozen=True, slots=True)
 class SuiteGroup:
-    """The N suites against one candidate: a group of the test policy. `prompt_too_long` groups have none."""
+    """The N suites against one candidate: a group of the test policy; none where the prompt was over the limit."""
 
     problem_id: str
     candidate_index: int
@@ -187,6 +189,7 @@ class JudgedTest:
 class JudgedSuite:
     """One suite after judging, tests in the order written."""
 
+    suite: TestSuite
     tests: tuple[JudgedTest, ...]
 
     @property
@@ -202,9 +205,7 @@ class JudgedSuite:
     @property
     def masked(self) -> bool:
         """Whether an infrastructure failure touched this suite, so that it may not be scored."""
-        return any(
-            t.validity is Validity.SANDBOX_ERROR or t.verdict is Verdict.SANDBOX_ERROR for t in self.tests
-        )
+        return any(t.validity is Validity.SANDBOX_ERROR or t.verdict is Verdict.SANDBOX_ERROR for t in self.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +216,7 @@ class JudgedCandidate:
     then says why, in one line.
     """
 
+    candidate: Candidate
     loaded: bool
     replayed: tuple[Verdict, ...] = ()
     suites: tuple[JudgedSuite, ...] = ()
@@ -244,11 +246,3 @@ class Sample:
     group: str
     completion: Completion
     advantage: float
-
-
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """What a step sampled, before judging; kept for `rollouts/` and for people."""
-
-    code_groups: tuple[CodeGroup, ...]
-    suite_groups: tuple[SuiteGroup, ...] = field(default=())
