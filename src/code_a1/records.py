@@ -212,8 +212,8 @@ class JudgedSuite:
 class JudgedCandidate:
     """One candidate after judging: whether it loaded, its replayed tests in the problem's order, its suites.
 
-    A candidate did not load if it has no code, does not compile, raises on import or lacks the entry point; `load_error`
-    then says why, in one line.
+    A candidate did not load if it has no code, does not compile, raises on import or lacks the entry point;
+    `load_error` then says why, in one line.
     """
 
     candidate: Candidate
