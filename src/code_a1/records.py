@@ -183,6 +183,8 @@ class JudgedTest:
     validity: Validity
     test: TestCase | None = None
     verdict: Verdict | None = None
+    reason: str = ""
+    """Why the test is not valid, in one line for people; for a wrong expectation the reference's answer."""
 
 
 @dataclass(frozen=True, slots=True)
