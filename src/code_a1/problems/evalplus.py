@@ -28,12 +28,13 @@ def _evalplus_parquet(row: Fields) -> Problem:
         raise RowError("field 'extra_info' must be an object with function_name, imports and question_id")
     entry_point = text_field(extra, "function_name")
     problem_text = unix_lines(text_field(row, "problem"))
-    test = _check_program(unix_lines(text_field(row, "test")))
+    solution = _whole(problem_text, unix_lines(text_field(row, "GT_code")), entry_point)
+    entry_point, test = _tested(entry_point, solution, _check_program(unix_lines(text_field(row, "test"))))
     problem = Problem(
         problem_id=text_field(extra, "question_id"),
         statement=problem_text.strip(),
         entry_point=entry_point,
-        reference_solution=_whole(problem_text, unix_lines(text_field(row, "GT_code")), entry_point),
+        reference_solution=solution,
         reference_tests=(test,),
         # The statement shows these imports above the signature, so a candidate may count on them.
         setup=unix_lines(text_field(extra, "imports", default="")).strip(),
@@ -63,6 +64,26 @@ def _check_program(test: str) -> str:
     if not re.search(r"^def check\(", test, re.MULTILINE):
         raise RowError("field 'test' must be a program that defines check(candidate)")
     return test
+
+
+def _tested(entry_point: str, solution: str, test: str) -> tuple[str, str]:
+    """The function that the check really calls, and the check with it as its parameter.
+
+    Where an MBPP+ solution has helper functions, the rows (and the parameter of `check`) name the first function that
+    is defined, while the loop at the end of the check calls the one that the task is about: MBPP/6, MBPP/123, ….
+    """
+    parameter = re.search(r"^def check\((\w+)", test, re.MULTILINE)
+    called = re.findall(r"(\w+)\(\*", test[-300:])
+    if parameter is None or parameter[1] in called:
+        return entry_point, test
+    try:
+        own = defined_names(parse_source(solution)).own
+    except ValueError:
+        return entry_point, test  # `checked` names what is wrong
+    name = next((name for name in called if name in own), None)
+    if name is None:
+        return entry_point, test
+    return name, f"{test[: parameter.start(1)]}{name}{test[parameter.end(1) :]}"
 
 
 def _whole(prompt: str, solution: str, entry_point: str) -> str:
