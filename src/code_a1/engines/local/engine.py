@@ -1,0 +1,265 @@
+"""One policy in this process, as the `PolicyEngine` that the trainer drives."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from code_a1.config import PolicyConfig
+from code_a1.engines.base import Metrics, SampledGroup, SamplingParams, TrainingRow
+from code_a1.engines.local.backbone import Backbone, open_backbone
+from code_a1.engines.local.loss import policy_loss
+from code_a1.engines.local.optimizer import MasterAdamW
+from code_a1.engines.local.packing import Pack, pack
+from code_a1.engines.local.sampler import Sampler
+from code_a1.engines.local.weights import load_policy, save_merged, save_policy
+from code_a1.errors import ModelError, TrainingError
+from code_a1.records import Prompt, Sample
+
+OUT_OF_MEMORY = (
+    "the GPU is out of memory; lower tokens_per_microbatch or sampling_slots, or set gradient_checkpointing = true"
+)
+
+
+class LocalEngine:
+    """A policy on a `Backbone`: with LoRA one adapter of it, else all of its weights.
+
+    `seed` initialises the adapter. Several LoRA policies may be given one `backbone`, each with an `adapter` name of
+    its own; the reference policy is then the backbone without adapters. A policy that trains all weights takes its
+    frozen reference from `reference`, which is called the first time it is needed.
+    """
+
+    trainable = True
+
+    def __init__(
+        self,
+        policy: PolicyConfig,
+        *,
+        seed: int,
+        backbone: Backbone | None = None,
+        adapter: str = "policy",
+        reference: Callable[[], Backbone] | None = None,
+    ) -> None:
+        self.policy = policy
+        self._seed = seed
+        self._backbone = backbone or open_backbone(policy)
+        if policy.lora is not None:
+            self._adapter: str | None = adapter
+            parameters = self._backbone.add_adapter(adapter, policy.lora, seed=seed)
+        else:
+            self._adapter = None
+            parameters = [parameter.requires_grad_() for parameter in self._backbone.model.parameters()]
+        if policy.gradient_checkpointing:
+            self._backbone.set_checkpointing()
+        self._optimizer = MasterAdamW(parameters, policy.optimizer)
+        self._open_reference = reference or (lambda: open_backbone(policy))
+        self._reference: Backbone | None = self._backbone if policy.lora is not None else None
+        self._passes = 0
+        self._counters: dict[str, float] = {}
+        self._reset_counters()
+
+    @property
+    def context_window(self) -> int:
+        """How many tokens prompt and completion may have together."""
+        return self._backbone.context_window
+
+    @property
+    def backbone(self) -> Backbone:
+        """The network that this policy runs on."""
+        return self._backbone
+
+    def prompt_length(self, prompt: Prompt) -> int:
+        """Tokens of the prompt as `sample` would feed it, chat template included."""
+        return len(self._backbone.chat.encode(prompt))
+
+    def sample(self, prompts: Sequence[Prompt], n: int, params: SamplingParams) -> Iterator[SampledGroup]:
+        """Yield a group of `n` completions per prompt as groups finish, decoding `sampling_slots` rows together.
+
+        Raises ModelError, before anything is sampled, for a prompt that leaves no room for a token.
+        """
+        encoded = [self._backbone.chat.encode(prompt) for prompt in prompts]
+        for index, tokens in enumerate(encoded):
+            if not 0 < len(tokens) < self.context_window:
+                raise ModelError(
+                    f"prompt {index} has {len(tokens)} tokens; the model {self.policy.model!r} needs between 1 and "
+                    f"{self.context_window - 1}, so that one fits behind it: check `prompt_length` before sampling"
+                )
+        if n < 1 or params.max_tokens < 1:
+            raise ModelError(
+                f"cannot sample n = {n} completions of at most {params.max_tokens} tokens: both must be > 0"
+            )
+        return self._run(Sampler(self._backbone, self._adapter, encoded, n, params, slots=self.policy.sampling_slots))
+
+    def logprobs(self, samples: Sequence[Sample], *, reference: bool = False) -> list[tuple[float, ...]]:
+        """Log-probs (T per sample) of each completion, at temperature 1, by the policy or by its frozen reference."""
+        backbone, adapter = (self._reference_backbone(), None) if reference else (self._backbone, self._adapter)
+        results: list[tuple[float, ...]] = [()] * len(samples)
+        kept = [i for i, sample in enumerate(samples) if sample.completion.tokens]
+        completions = [samples[i].completion for i in kept]
+        with self._clock("score"), _memory_advice(), torch.no_grad(), backbone.role(adapter):
+            backbone.model.eval()
+            for part in pack(completions, self.policy.tokens_per_microbatch, backbone.device):
+                hidden = backbone.hidden(part.input_ids, part.positions, part.plan)[0, part.sources]
+                scores = backbone.head.logprobs(hidden, part.targets).tolist()
+                start = 0
+                for member in part.members:
+                    end = start + len(completions[member].tokens)
+                    results[kept[member]] = tuple(scores[start:end])
+                    start = end
+        return results
+
+    def forward_backward(self, rows: Sequence[TrainingRow]) -> Metrics:
+        """Add the gradients of the mean loss over the completion tokens of `rows` to what is accumulated.
+
+        Groups share one copy of their prompt in the forward pass, and rows are packed to `tokens_per_microbatch`; how
+        they are packed does not change the gradient. Raises TrainingError where a loss or gradient is not finite.
+        """
+        rows = [row for row in rows if row.sample.completion.tokens]
+        tokens = sum(len(row.sample.completion.tokens) for row in rows)
+        totals: dict[str, float] = dict.fromkeys(("loss", "kl", "clip_fraction", "entropy", "ratio_mean"), 0.0)
+        self._optimizer.discard()
+        with self._clock("train"), _memory_advice(), self._backbone.role(self._adapter), self._training_mode():
+            for part in pack(
+                [row.sample.completion for row in rows], self.policy.tokens_per_microbatch, self._backbone.device
+            ):
+                metrics = self._learn(part, [rows[m] for m in part.members], tokens)
+                if not math.isfinite(metrics["loss"]):
+                    raise TrainingError(f"the loss is {metrics['loss']}")
+                totals = {name: totals[name] + metrics[name] for name in totals}
+            self._optimizer.commit()
+        self._counters["trained_tokens"] += tokens
+        return {**totals, "tokens": tokens}
+
+    def optim_step(self, learning_rate: float) -> Metrics:
+        """Clip the accumulated gradient, apply it, clear it. Returns `grad_norm` (before clipping)."""
+        with self._clock("train"), _memory_advice():
+            return {"grad_norm": self._optimizer.step(learning_rate)}
+
+    def sync(self) -> None:
+        """Nothing to do: the sampler reads the weights that are trained."""
+
+    def save(self, path: Path) -> None:
+        """Write adapter or full weights, tokenizer and optimizer state into the new folder `path`."""
+        save_policy(path, self._backbone, self._adapter, self._optimizer)
+
+    def save_merged(self, path: Path) -> None:
+        """Write full weights with the adapter merged in, for use without peft."""
+        save_merged(path, self._backbone, self._adapter)
+
+    def load(self, path: Path) -> None:
+        """Read back what `save` wrote. Raises CheckpointError if it does not fit."""
+        load_policy(path, self._backbone, self._adapter, self._optimizer)
+
+    def close(self) -> None:
+        """Free the weights; a backbone that another policy uses lives on."""
+        for name in ("_backbone", "_reference", "_optimizer", "_open_reference"):
+            self.__dict__.pop(name, None)
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def metrics(self) -> Mapping[str, float]:
+        """Tokens and speed since the last call (`sampled_tokens`, `sample_tok_s`, …), and peak memory in GB so far."""
+        counts = self._counters
+        result = {
+            "sampled_tokens": counts["sampled_tokens"],
+            "sample_tok_s": counts["sampled_tokens"] / counts["sample_s"] if counts["sample_s"] else 0.0,
+            "train_tok_s": counts["trained_tokens"] / counts["train_s"] if counts["train_s"] else 0.0,
+            "peak_rss_gb": peak_rss_gb(),
+        }
+        if torch.cuda.is_available():
+            result["peak_gpu_gb"] = torch.cuda.max_memory_allocated() / 1e9
+        self._reset_counters()
+        return result
+
+    def _run(self, sampler: Sampler) -> Iterator[SampledGroup]:
+        groups = sampler.run()
+        while True:
+            with self._clock("sample"), _memory_advice():
+                before = sampler.sampled_tokens
+                group = next(groups, None)
+                self._counters["sampled_tokens"] += sampler.sampled_tokens - before
+            if group is None:
+                return
+            yield group
+
+    def _learn(self, part: Pack, rows: Sequence[TrainingRow], tokens: int) -> dict[str, float]:
+        """Forward and backward of one pack; its gradients wait in the optimizer for `commit`."""
+        backbone, config = self._backbone, self.policy.loss
+        old = self._column([value for row in rows for value in row.old_logprobs])
+        lengths = [len(row.sample.completion.tokens) for row in rows]
+        advantages = self._column([row.sample.advantage for row in rows]).repeat_interleave(
+            torch.tensor(lengths, device=backbone.device)
+        )
+        ref: Tensor | None = None
+        if config.kl_coef > 0:
+            ref = self._column([value for row in rows for value in row.ref_logprobs or ()])
+
+        def loss_of(logprobs: Tensor, chunk: slice) -> tuple[Tensor, dict[str, Tensor]]:
+            reference = None if ref is None else ref[chunk]
+            return policy_loss(logprobs, old[chunk], reference, advantages[chunk], config, tokens=tokens)
+
+        hidden = backbone.hidden(part.input_ids, part.positions, part.plan)[0, part.sources]
+        slope, trained, metrics = backbone.head.backward(hidden.detach(), part.targets, loss_of)
+        for parameter, gradient in trained:
+            self._optimizer.add(parameter, gradient)
+        hidden.backward(slope)  # type: ignore[no-untyped-call]
+        return {name: float(value) for name, value in metrics.items()} | {"entropy": float(metrics["entropy"]) / tokens}
+
+    def _column(self, values: Sequence[float]) -> Tensor:
+        wide = torch.promote_types(self._backbone.dtype, torch.float32)
+        return torch.tensor(values, dtype=wide, device=self._backbone.device)
+
+    def _reference_backbone(self) -> Backbone:
+        if self._reference is None:
+            self._reference = self._open_reference()
+        return self._reference
+
+    @contextlib.contextmanager
+    def _training_mode(self) -> Iterator[None]:
+        """Train mode only where something needs it: checkpointing, or an adapter's dropout (seeded per pass)."""
+        dropout = self.policy.lora is not None and self.policy.lora.dropout > 0
+        self._passes += 1
+        model = self._backbone.model
+        with torch.random.fork_rng() if dropout else contextlib.nullcontext():
+            if dropout:
+                torch.manual_seed(self._seed * 1_000_003 + self._passes)
+            model.train(dropout or self.policy.gradient_checkpointing)
+            try:
+                yield
+            finally:
+                model.eval()
+
+    @contextlib.contextmanager
+    def _clock(self, phase: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._counters[f"{phase}_s"] += time.perf_counter() - start
+
+    def _reset_counters(self) -> None:
+        self._counters = dict.fromkeys(("sampled_tokens", "trained_tokens", "sample_s", "score_s", "train_s"), 0.0)
+
+
+def peak_rss_gb() -> float:
+    """Peak resident memory of this process so far, in GB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e9 if sys.platform == "darwin" else peak * 1024 / 1e9
+
+
+@contextlib.contextmanager
+def _memory_advice() -> Iterator[None]:
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise TrainingError(OUT_OF_MEMORY) from error
