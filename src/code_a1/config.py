@@ -213,6 +213,11 @@ class Config(Section):
     code_policy: PolicyConfig = PolicyConfig()
     test_policy: PolicyConfig = PolicyConfig()
 
+    def to_toml_dict(self) -> dict[str, Any]:
+        """The configuration as TOML can hold it: what is None is left out, paths are strings."""
+        dumped: dict[str, Any] = self.model_dump(mode="json", exclude_none=True)
+        return dumped
+
     @model_validator(mode="before")
     @classmethod
     def _spread_policy(cls, raw: Any) -> Any:
@@ -220,11 +225,12 @@ class Config(Section):
             return raw
         rest = {k: v for k, v in raw.items() if k != "policy"}
         shared = raw["policy"]
-        return rest | {side: _merge(shared, rest.get(side, {})) for side in ("code_policy", "test_policy")}
+        sides = ("code_policy", "test_policy")
+        return rest | {side: merge(shared, rest[side]) if side in rest else shared for side in sides}
 
 
-def _merge(base: Any, over: Any) -> Any:
+def merge(base: Any, over: Any) -> Any:
     """`over` laid upon `base`, tables merged key by key."""
     if not (isinstance(base, Mapping) and isinstance(over, Mapping)):
         return over
-    return {**base, **{k: _merge(base[k], v) if k in base else v for k, v in over.items()}}
+    return {**base, **{k: merge(base[k], v) if k in base else v for k, v in over.items()}}

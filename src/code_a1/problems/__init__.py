@@ -7,6 +7,7 @@ every user has (`datasets`, `pyarrow`) are imported only when a source needs the
 from __future__ import annotations
 
 from code_a1.problems.decontaminate import Benchmark, Dropped, decontaminate
+from code_a1.problems.entry_points import entry_is_class, is_check_program, parse_source
 from code_a1.problems.loading import (
     BUNDLED,
     BadRow,
@@ -26,8 +27,11 @@ __all__ = [
     "ProblemSampler",
     "ProblemSet",
     "decontaminate",
+    "entry_is_class",
+    "is_check_program",
     "load_benchmark",
     "load_problems",
+    "parse_source",
     "read_rows",
     "write_problems",
 ]

@@ -6,6 +6,9 @@ import ast
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+
+from code_a1.records import Problem
 
 
 def parse_source(source: str) -> ast.Module:
@@ -122,3 +125,21 @@ def _mentions(tree: ast.Module, names: frozenset[str]) -> Iterator[str]:
     for child in ast.walk(tree):
         if isinstance(child, ast.Name) and child.id in names:
             yield child.id
+
+
+@lru_cache(maxsize=4096)
+def entry_is_class(problem: Problem) -> bool:
+    """Whether the entry point is a class, so that tests are about its instances' methods."""
+    try:
+        return problem.entry_point in defined_names(parse_source(problem.reference_solution)).classes
+    except ValueError:
+        return False
+
+
+def is_check_program(source: str) -> bool:
+    """Whether a test is a whole program that defines `check(candidate)`, as HumanEval and EvalPlus write it."""
+    try:
+        functions = [node for node in parse_source(source).body if isinstance(node, ast.FunctionDef)]
+    except ValueError:
+        return False
+    return any(f.name == "check" and len(f.args.posonlyargs + f.args.args) == 1 for f in functions)

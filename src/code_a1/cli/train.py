@@ -1,0 +1,62 @@
+"""`code-a1 train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from code_a1.report.dry_run import describe_keys  # noqa: PLC0415 - `--help` stays fast
+
+        click.echo(describe_keys())
+        context.exit()
+
+
+@click.command(short_help="Train both policies as a configuration file says.")
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key; may be repeated.")
+@click.option("--dry-run", is_flag=True, help="Print the resolved configuration, the sizes of a step and what is missing.")
+@click.option(
+    "--keys",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_keys,
+    help="List every configuration key with its default and meaning, and exit.",
+)
+def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
+    """Train as CONFIG (a TOML file) says.
+
+    \b
+    Examples:
+      code-a1 train configs/demo.toml
+      code-a1 train configs/mbpp-smollm2-cpu.toml --set problems.path=mbpp.jsonl --set steps=4
+      code-a1 train configs/paper-7b.toml --dry-run
+
+    The run's folder is printed at the end. Ctrl-C ends the run after the current phase and saves what was done.
+    """
+    from code_a1.config_file import load_config  # noqa: PLC0415 - `--help` stays fast
+
+    resolved = load_config(config, overrides)
+    if dry_run:
+        from code_a1.report.dry_run import describe  # noqa: PLC0415
+
+        click.echo(describe(resolved))
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    from code_a1.report.live import LiveView  # noqa: PLC0415
+    from code_a1.report.summary import closing_table  # noqa: PLC0415
+    from code_a1.trainer import train as run_training  # noqa: PLC0415
+
+    view = LiveView()
+    try:
+        run_dir = run_training(resolved, view)
+    finally:
+        view.close()
+    if rows := list(run_dir.metrics()):
+        Console().print(closing_table(rows))
+    click.echo(f"run folder: {run_dir.path}")

@@ -1,0 +1,300 @@
+"""What the reference solution says about generated tests: the validity of each, and the answer that it should have.
+
+The reference runs in processes that hold no candidate; predicted answers and the code around the calls run in clean
+processes that hold neither. Everything runs twice, under different hash and random seeds, and what differs between the
+two runs is NONDETERMINISTIC. Results are cached per (problem, call) across suites, candidates and steps.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from code_a1.assertions import call_key, literal_value
+from code_a1.errors import CodecError
+from code_a1.judge.forms import (
+    all_equal,
+    form_program,
+    form_verdict,
+    is_plain,
+    plain_verdict,
+    sentinel_programs,
+    show,
+)
+from code_a1.records import JudgedTest, Problem, RejectedTest, TestCase, Validity, Verdict
+from code_a1.sandbox import codec
+from code_a1.sandbox.programs import Call, Outcome, OutcomeKind, Program, ProgramResult
+
+SEEDS = (0, 1)
+"""Verdicts run under the first seed; the second exists to find nondeterminism."""
+
+MAX_ROUNDS = 4
+"""How often calls that a hanging neighbour kept from running are tried again."""
+
+RunAll = Callable[[Sequence[Program]], list[ProgramResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What two runs of one call, expression or form agree on: a payload, or the reason why there is none."""
+
+    payload: bytes = b""
+    failure: Validity | None = None
+    reason: str = ""
+
+
+def settle(first: Outcome, second: Outcome, tolerance: float = 0.0) -> Settled:
+    """Combine the outcomes of two runs under different seeds."""
+    kinds = {first.kind, second.kind}
+    failed = first if first.kind is not OutcomeKind.VALUE else second
+    if OutcomeKind.SANDBOX_ERROR in kinds:
+        return Settled(failure=Validity.SANDBOX_ERROR, reason=failed.detail)
+    if kinds & {OutcomeKind.UNREPRESENTABLE, OutcomeKind.OUTPUT_LIMIT}:
+        return Settled(failure=Validity.UNREPRESENTABLE, reason=failed.detail)
+    if kinds != {OutcomeKind.VALUE}:
+        return Settled(failure=Validity.CALL_FAILED, reason=f"{failed.kind}: {failed.detail}")
+    if first.payload != second.payload and not codec.equal(first.values(), second.values(), tolerance):
+        return Settled(failure=Validity.NONDETERMINISTIC, reason="two runs under different seeds differ")
+    return Settled(payload=first.payload)
+
+
+@lru_cache(maxsize=4096)
+def imports_of(source: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The top-level imports of a program: each statement with the names that it binds."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    found = []
+    for node in body:
+        if isinstance(node, ast.Import):
+            names = frozenset(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            names = frozenset(alias.asname or alias.name for alias in node.names)
+        else:
+            continue
+        found.append((ast.unparse(node), names))
+    return tuple(found)
+
+
+def clean_source(problem: Problem) -> str:
+    """What test code may take for granted where no solution is: the imports of the reference and of the setup."""
+    return "\n".join(line for source in (problem.reference_solution, problem.setup) for line, _ in imports_of(source))
+
+
+@lru_cache(maxsize=65536)
+def _names_in(source: str, mode: str) -> frozenset[str]:
+    try:
+        tree = ast.parse(source, mode=mode)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def self_contained(test: TestCase, problem: Problem) -> TestCase:
+    """The test with those imports of the reference that its calls rely on.
+
+    A test that says `f(deque([1]))` runs on the reference, which imports deque, and would be an error of a candidate that
+    has no need to.
+    """
+    imports = imports_of(problem.reference_solution)
+    if not imports or test.kind == "check":
+        return test
+    used = frozenset().union(_names_in(test.prelude, "exec"), *(_names_in(call, "eval") for call in test.calls))
+    lines = [line for line, names in imports if names & used and line not in test.prelude]
+    return replace(test, prelude="\n".join([*lines, test.prelude] if test.prelude else lines)) if lines else test
+
+
+class ReferenceSolution:
+    """Judges tests on the references of their problems; holds the cache and nothing else."""
+
+    def __init__(self, run_all: RunAll, *, cached_results: int = 200_000, cached_bytes: int = 256 << 20) -> None:
+        self._run_all = run_all
+        self._cache: OrderedDict[Hashable, Settled] = OrderedDict()
+        self._cached_results = cached_results
+        self._cached_bytes = cached_bytes
+
+    def judge_suites(
+        self, suites: Sequence[tuple[Problem, Sequence[TestCase | RejectedTest]]]
+    ) -> list[tuple[JudgedTest, ...]]:
+        """Validity of every test of every suite, and what a candidate is to be run on; no verdicts yet."""
+        prepared = [
+            [self_contained(t, problem) if isinstance(t, TestCase) else t for t in tests] for problem, tests in suites
+        ]
+        tests = [
+            (problem, test)
+            for (problem, _), row in zip(suites, prepared, strict=True)
+            for test in row
+            if isinstance(test, TestCase)
+        ]
+        self._run_calls(tests)
+        self._run_expectations(tests)
+        self._run_forms(tests)
+        judged = [
+            self._judge_suite(problem, row) for (problem, _), row in zip(suites, prepared, strict=True)
+        ]
+        self._shrink()
+        return judged
+
+    def result_of(self, tests: Iterable[tuple[Problem, TestCase]]) -> list[Settled]:
+        """What the reference returns for the calls of tests that are known to be usable."""
+        wanted = list(tests)
+        self._run_calls(wanted)
+        return [self._cache[self._call_key(problem, test)] for problem, test in wanted]
+
+    # -- one suite, everything cached ---------------------------------------------------------------------------------
+
+    def _judge_suite(self, problem: Problem, tests: Sequence[TestCase | RejectedTest]) -> tuple[JudgedTest, ...]:
+        seen: set[Hashable] = set()
+        judged = []
+        for test in tests:
+            if isinstance(test, RejectedTest):
+                judged.append(JudgedTest(test.source, test.validity, reason=test.reason))
+                continue
+            result = self._judge_test(problem, test)
+            key = call_key(test)
+            if result.validity.usable and key in seen:
+                result = JudgedTest(test.source, Validity.DUPLICATE, reason="the same call stands earlier in the suite")
+            seen.add(key)
+            judged.append(result)
+        return tuple(judged)
+
+    def _judge_test(self, problem: Problem, test: TestCase) -> JudgedTest:
+        called = self._cache[self._call_key(problem, test)]
+        if called.failure is not None:
+            return JudgedTest(test.source, called.failure, reason=called.reason)
+        values = Outcome(OutcomeKind.VALUE, called.payload).values()
+        if test.expected is not None:
+            expected = self._cache[self._expected_key(problem, test)]
+            if expected.failure is not None:
+                return JudgedTest(test.source, _of_test_code(expected.failure), reason=f"answer: {expected.reason}")
+            test = replace(test, expected_value=expected.payload)
+        if is_plain(test):
+            value = codec.decode(test.expected_value) if test.expected_value is not None else None
+            verdict = plain_verdict(test, values, value, problem.tolerance)
+            if verdict is Verdict.ERROR:
+                return JudgedTest(test.source, Validity.CALL_FAILED, reason="the comparison raises on the reference")
+            holds = verdict is Verdict.PASS
+        else:
+            formed = self._cache[self._form_key(problem, test)]
+            if formed.failure is not None:
+                return JudgedTest(test.source, _of_test_code(formed.failure), reason=formed.reason)
+            holds = formed.payload == _TRUE
+        if holds:
+            return JudgedTest(test.source, Validity.VALID, test)
+        return JudgedTest(
+            test.source, Validity.WRONG_EXPECTATION, repaired(test, values), reason=f"the reference: {show(values)}"
+        )
+
+    # -- three waves of programs, each of what the cache lacks --------------------------------------------------------
+
+    def _run_calls(self, tests: Sequence[tuple[Problem, TestCase]]) -> None:
+        """Every distinct call on the reference of its problem, all calls of a problem in one program per seed."""
+        wanted: dict[Problem, dict[Hashable, Call]] = {}
+        for problem, test in tests:
+            key = self._call_key(problem, test)
+            if key not in self._cache:
+                wanted.setdefault(problem, {})[key] = Call(test.calls, prelude=test.prelude)
+        for round_ in range(MAX_ROUNDS):
+            if not wanted:
+                return
+            programs = [
+                Program(problem.reference_solution, tuple(calls.values()), setup=problem.setup, seed=seed)
+                for problem, calls in wanted.items()
+                for seed in SEEDS
+            ]
+            results = iter(self._run_all(programs))
+            left: dict[Problem, dict[Hashable, Call]] = {}
+            for problem, calls in wanted.items():
+                pairs = zip(next(results).outcomes, next(results).outcomes, strict=True)
+                for (key, call), (first, second) in zip(calls.items(), pairs, strict=True):
+                    not_run = OutcomeKind.NOT_RUN in (first.kind, second.kind)
+                    if not_run and round_ + 1 < MAX_ROUNDS:
+                        left.setdefault(problem, {})[key] = call
+                    else:
+                        self._cache[key] = settle(first, second, problem.tolerance)
+            wanted = left
+
+    def _run_expectations(self, tests: Sequence[tuple[Problem, TestCase]]) -> None:
+        """Every predicted answer: a literal is read here, anything else is evaluated in a clean process of its own."""
+        wanted: dict[Hashable, Call] = {}
+        sources: dict[Hashable, str] = {}
+        for problem, test in tests:
+            if test.expected is None or self._cache[self._call_key(problem, test)].failure is not None:
+                continue
+            key = self._expected_key(problem, test)
+            if key in self._cache or key in wanted:
+                continue
+            try:
+                self._cache[key] = Settled(payload=codec.encode(literal_value(test.expected)))
+            except (ValueError, CodecError):
+                wanted[key] = Call((test.expected,), prelude=test.form_prelude)
+                sources[key] = clean_source(problem)
+        programs = [Program(sources[key], (call,), seed=seed) for key, call in wanted.items() for seed in SEEDS]
+        results = iter(self._run_all(programs)) if programs else iter(())
+        for key in wanted:
+            settled = settle(next(results).outcomes[0], next(results).outcomes[0])
+            if settled.failure is None:  # the payload is a tuple of one value; what is kept is that value
+                (value,) = Outcome(OutcomeKind.VALUE, settled.payload).values()
+                settled = Settled(payload=codec.encode(value))
+            self._cache[key] = settled
+
+    def _run_forms(self, tests: Sequence[tuple[Problem, TestCase]]) -> None:
+        """Every form that is more than a comparison with a value: on the reference's results, and on made-up ones."""
+        wanted: dict[Hashable, list[Program]] = {}
+        for problem, test in tests:
+            called = self._cache[self._call_key(problem, test)]
+            key = self._form_key(problem, test)
+            if is_plain(test) or called.failure is not None or key in self._cache or key in wanted:
+                continue
+            values = Outcome(OutcomeKind.VALUE, called.payload).values()
+            source = clean_source(problem)
+            wanted[key] = [form_program(test, values, source, seed) for seed in SEEDS]
+            wanted[key] += sentinel_programs(test, source)
+        results = iter(self._run_all([p for programs in wanted.values() for p in programs])) if wanted else iter(())
+        for key, programs in wanted.items():
+            first, second, *made_up = [next(results).outcomes[0] for _ in programs]
+            settled = settle(first, second)
+            if settled.payload == _TRUE and all(form_verdict(o) is Verdict.PASS for o in made_up):
+                settled = Settled(failure=Validity.MALFORMED, reason="it holds whatever the call returns")
+            self._cache[key] = settled
+
+    # -- keys ---------------------------------------------------------------------------------------------------------
+
+    def _call_key(self, problem: Problem, test: TestCase) -> Hashable:
+        return ("call", _digest(problem.reference_solution, problem.setup), test.prelude, test.calls)
+
+    def _expected_key(self, problem: Problem, test: TestCase) -> Hashable:
+        return ("expected", clean_source(problem), test.form_prelude, test.expected)
+
+    def _form_key(self, problem: Problem, test: TestCase) -> Hashable:
+        return ("form", self._call_key(problem, test), test.form_prelude, test.form, test.expected)
+
+    def _shrink(self) -> None:
+        held = sum(len(settled.payload) for settled in self._cache.values())
+        while len(self._cache) > self._cached_results or held > self._cached_bytes:
+            _, oldest = self._cache.popitem(last=False)
+            held -= len(oldest.payload)
+
+
+_TRUE = codec.encode((True,))
+
+
+def _of_test_code(failure: Validity) -> Validity:
+    """A failure of the code around the calls: what raises there is no assertion."""
+    return Validity.MALFORMED if failure is Validity.CALL_FAILED else failure
+
+
+def repaired(test: TestCase, values: Sequence[object]) -> TestCase:
+    """The test with the reference's answer in place of the predicted one: its calls must return these values."""
+    answer = values[0] if len(values) == 1 else tuple(values)
+    return replace(test, form=all_equal(len(values)), expected_value=codec.encode(answer), expected=None)
+
+
+@lru_cache(maxsize=8192)
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,87 @@
+"""What a step's judgements and rewards say, as one flat dictionary of numbers; docs/metrics.md explains each key."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from code_a1.advantages import population_std
+from code_a1.records import CodeGroup, Completion, JudgedCandidate, Judgement, SuiteGroup, Validity, Verdict
+from code_a1.rewards import CodeRewards, TestRewards
+
+Metrics = dict[str, float]
+
+
+def judgement_metrics(judgements: Sequence[Judgement], code_P: CodeRewards, test_P: TestRewards) -> Metrics:
+    """Rewards of both sides, pass rates, and the share of each validity class and verdict.
+
+    A mean over nothing is NaN and is logged as null: no value is not a value of 0.
+    """
+    candidates = [c for j in judgements for c in j.candidates]
+    code_rewards = [r for row in code_P for r in row if r is not None]
+    suite_rewards = [r for rows in test_P for row in rows for r in row if r is not None]
+    suites = [s for c in candidates for s in c.suites]
+    tests = [t for s in suites for t in s.tests]
+    new = [t.verdict for t in tests if t.verdict is not None]
+    old = [v for c in candidates for v in c.replayed]
+    return {
+        "code/reward_mean": mean(code_rewards),
+        "code/reward_std": population_std(code_rewards),
+        "code/pass_new": mean(v is Verdict.PASS for v in new),
+        "code/pass_replayed": mean(v is Verdict.PASS for v in old),
+        "code/pass_all": mean(passes_all(c) for c in candidates if c.replayed or c.suites),
+        "code/loaded": mean(c.loaded for c in candidates),
+        "code/no_code": mean(c.candidate.code is None for c in candidates),
+        "code/masked": sum(c.masked for c in candidates),
+        "test/reward_mean": mean(r.reward for r in suite_rewards),
+        "test/reward_std": population_std([r.reward for r in suite_rewards]),
+        "test/validity": mean(r.validity for r in suite_rewards),
+        "test/adversarial": mean(r.adversarial for r in suite_rewards),
+        "test/penalty": mean(r.penalty for r in suite_rewards),
+        "test/suites": len(suites),
+        "test/tests_per_suite": mean(len(s.tests) for s in suites),
+        "test/usable_per_suite": mean(len(s.usable) for s in suites),
+        "test/masked": sum(s.masked for s in suites),
+        **shares("validity", [t.validity for t in tests], Validity),
+        **shares("verdict", new, Verdict),
+        **shares("verdict_replayed", old, Verdict),
+        "book/replayed": sum(len(j.replayed) for j in judgements),
+    }
+
+
+def completion_metrics(code_groups: Sequence[CodeGroup], suite_groups: Sequence[SuiteGroup]) -> Metrics:
+    """Lengths of what was sampled, and how many prompts were over the limit."""
+    return {
+        **_lengths("code", [c.completion for g in code_groups for c in g.candidates]),
+        **_lengths("test", [s.completion for g in suite_groups for s in g.suites]),
+        "code/prompts_too_long": sum(g.prompt_too_long for g in code_groups),
+        "test/prompts_too_long": sum(g.prompt_too_long for g in suite_groups),
+    }
+
+
+def passes_all(candidate: JudgedCandidate) -> bool:
+    """Whether a candidate loaded and passed every test that it was run on."""
+    verdicts = [*candidate.replayed, *(t.verdict for s in candidate.suites for t in s.usable)]
+    return candidate.loaded and all(v is Verdict.PASS for v in verdicts)
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean, NaN of nothing."""
+    found = [float(v) for v in values]
+    return math.fsum(found) / len(found) if found else math.nan
+
+
+def shares(prefix: str, values: Sequence[Validity | Verdict], kinds: Iterable[Validity | Verdict]) -> Metrics:
+    """The share of each kind among the values; all NaN if there are none."""
+    counts = Counter(values)
+    return {f"{prefix}/{kind}": counts[kind] / len(values) if values else math.nan for kind in kinds}
+
+
+def _lengths(role: str, completions: Sequence[Completion]) -> Metrics:
+    return {
+        f"{role}/completions": len(completions),
+        f"{role}/sampled_tokens": sum(len(c.tokens) for c in completions),
+        f"{role}/completion_tokens_mean": mean(len(c.tokens) for c in completions),
+        f"{role}/truncated": mean(c.finish_reason == "length" for c in completions),
+    }

@@ -1,0 +1,1 @@
+"""What people see of a run: the live view, tables and pictures."""

