@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 
 from code_a1.assertions import parse_assertions
+from code_a1.problems import entry_is_class, parse_source
 from code_a1.records import Message, Problem, Prompt, RejectedTest, TestCase
 
 CODE_SYSTEM = "You are an expert Python programmer. You write correct and complete Python code."
@@ -114,11 +114,6 @@ def _signature_block(problem: Problem) -> str:
     return f"{kind}:\n{fenced(signature(problem))}"
 
 
-def entry_is_class(problem: Problem) -> bool:
-    """Whether the reference defines the entry point as a class."""
-    return isinstance(_definition(problem), ast.ClassDef)
-
-
 def signature(problem: Problem) -> str:
     """How the entry point is called, as the reference declares it; never a line of the reference's body."""
     node = _definition(problem)
@@ -134,10 +129,8 @@ def signature(problem: Problem) -> str:
 def _definition(problem: Problem) -> ast.stmt | None:
     """The last statement of the reference that defines the entry point."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(problem.reference_solution).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = parse_source(problem.reference_solution).body
+    except ValueError:
         return None
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return next((n for n in reversed(body) if isinstance(n, kinds) and n.name == problem.entry_point), None)
