@@ -44,15 +44,11 @@ def parse_module(source: str) -> list[ast.stmt]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            body = ast.parse(source).body
+            return ast.parse(source).body
     except SyntaxError:
         raise
     except (ValueError, MemoryError, RecursionError, OverflowError) as error:
         raise SyntaxError(f"{type(error).__name__}: {error}") from error
-    for statement in body:
-        if depth(statement) > MAX_DEPTH:
-            raise SyntaxError(f"nested more than {MAX_DEPTH} levels deep")
-    return body
 
 
 def parse_expression(source: str) -> ast.expr:
@@ -60,16 +56,20 @@ def parse_expression(source: str) -> ast.expr:
     body = parse_module(f"({source}\n)")
     if len(body) != 1 or not isinstance(body[0], ast.Expr):
         raise SyntaxError("not an expression")
+    if is_too_deep(body[0]):
+        raise SyntaxError(f"nested more than {MAX_DEPTH} levels deep")
     return body[0].value
 
 
-def depth(tree: ast.AST) -> int:
-    """Levels of the deepest branch, counted without recursion; stops counting just above the limit."""
+def is_too_deep(tree: ast.AST) -> bool:
+    """Whether a branch has more than `MAX_DEPTH` levels; found without recursion."""
     level, levels = [tree], 0
-    while level and levels <= MAX_DEPTH:
+    while level:
+        if levels > MAX_DEPTH:
+            return True
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         levels += 1
-    return levels
+    return False
 
 
 def read_pieces(source: str) -> list[Piece]:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from code_a1.assertions.analysis import read_test
 from code_a1.assertions.names import bound_names, free_names, is_immutable_literal, parameters
 from code_a1.assertions.observations import RejectedError
-from code_a1.assertions.parsing import Broken, Piece, to_text
+from code_a1.assertions.parsing import MAX_DEPTH, Broken, Piece, is_too_deep, to_text
+from code_a1.assertions.plain import plain_test
 from code_a1.assertions.scope import Scope
 from code_a1.assertions.unittests import asserted_expression, is_assertion_method
 from code_a1.assertions.unrolling import iteration_values, match_target, substitute
@@ -46,9 +47,10 @@ class Script:
     def run(self, pieces: Sequence[Piece]) -> tuple[TestCase | RejectedTest, ...]:
         """The tests, in the order in which they run."""
         statements = [p for p in pieces if isinstance(p, ast.stmt)]
-        scope = Scope(self.entry_point, bound_names(statements) - {self.entry_point})
+        others = [s for s in statements if not isinstance(s, ast.Assert)]
+        scope = Scope(self.entry_point, bound_names(others) - {self.entry_point})
         try:
-            self._register_checkers(statements)
+            self._register_checkers(others)
             for piece in pieces:
                 if isinstance(piece, Broken):
                     self._reject(piece.text, RejectedError(piece.reason))
@@ -76,6 +78,15 @@ class Script:
             if isinstance(inner, ast.Assert) or _asserted_call(inner):
                 self._reject(_shown(inner), RejectedError(reason))
 
+    def _assert_statement(self, node: ast.Assert, scope: Scope) -> None:
+        plain = None if self.entry_is_class or scope.shadowed else plain_test(node, self.entry_point)
+        if plain is not None:
+            self._collect(plain)
+        elif is_too_deep(node):
+            self._reject("assert …", RejectedError(f"it is nested more than {MAX_DEPTH} levels deep"))
+        else:
+            self._assert(node.test, node, scope)
+
     def _assert(self, test: ast.expr, shown: ast.AST, scope: Scope) -> None:
         source = _shown(shown)
         try:
@@ -100,9 +111,13 @@ class Script:
         self._statements += 1
         if self._statements > MAX_STATEMENTS:
             raise _FullError
+        if isinstance(node, ast.Assert):
+            self._assert_statement(node, scope)
+            return
+        if is_too_deep(node):
+            self._reject_all(node, "it stands in a statement that is nested too deeply")
+            return
         match node:
-            case ast.Assert(test=test):
-                self._assert(test, node, scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._function(node, scope)
             case ast.ClassDef():

@@ -135,5 +135,7 @@ class _Substitute(ast.NodeTransformer):
 
 def substitute(tree: T, values: Mapping[str, ast.expr]) -> T:
     """A copy of the tree with the names it reads replaced, except where an inner scope binds them."""
+    if not values:
+        return tree
     replaced: T = _Substitute(values).visit(copy.deepcopy(tree))
     return replaced
