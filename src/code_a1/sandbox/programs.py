@@ -67,7 +67,7 @@ class Program:
     """Source that nobody trusts, and the calls to make in it.
 
     For every call `source` and then `setup` are executed anew in a fresh `__main__`-less namespace, so that a test never
-    sees what an earlier one left behind. `hash_seed` and `random_seed` select under which seeds it runs.
+    sees what an earlier one left behind. `seed` selects the hash seed and the state of `random` under which it runs.
     """
 
     source: str
@@ -86,6 +86,8 @@ class Outcome:
     detail: str = ""
     """One line for people: the exception's class and message, the signal, the limit."""
     cpu_s: float = 0.0
+    shared_process: bool = False
+    """Lower trust: a check program and the candidate shared one process, because data could not cross between them."""
 
     def values(self) -> tuple[object, ...]:
         """Decode the payload into plain data. Raises CodecError on anything but a VALUE outcome's payload."""

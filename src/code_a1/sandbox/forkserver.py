@@ -1,0 +1,181 @@
+"""A fork server as its worker sees it, and one child of it: sockets, clocks, bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+from code_a1.sandbox.zygote import END, FORK, KILL, STATUS
+
+START_TIMEOUT_S = 60.0
+"""Wall clock for a fork server to come up (importing numpy on a loaded machine takes seconds)."""
+TICK_S = 0.25
+"""Longest wait between two looks at a child's clock."""
+SITE_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}  # fmt: skip
+"""All that an exec'ed process gets to see; single-threaded linear algebra, since a fork keeps no threads."""
+BOOT = (
+    "import sys, json; a = json.loads(sys.argv[1]); sys.path.insert(0, a['source_root']); import importlib; "
+    "importlib.import_module('code_a1.sandbox.' + a.pop('module')).main(**a)"
+)
+
+
+def spawn(module: str, channel: socket.socket, fd_argument: str, seed: int = 0, **arguments: object) -> subprocess.Popen[bytes]:
+    """Exec a clean Python that runs `code_a1.sandbox.<module>.main(**arguments)` with `channel` and nothing else open."""
+    arguments = {"module": module, fd_argument: channel.fileno(), **arguments}
+    return subprocess.Popen(
+        [sys.executable, "-s", "-S", "-P", "-c", BOOT, json.dumps(arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(channel.fileno(),),
+        env={**SITE_ENVIRONMENT, "PYTHONHASHSEED": str(seed % (1 << 32))},
+        cwd="/",
+        start_new_session=True,
+    )
+
+
+class ForkServerClosed(RuntimeError):
+    """The fork server died; what it ran goes to a fresh worker."""
+
+
+class ForkServerHandle:
+    """Starts a fork server and asks it for children."""
+
+    def __init__(self, seed: int, with_numpy: bool, tier: str, source_root: str, site: list[str]) -> None:
+        self.control, theirs = socket.socketpair()
+        try:
+            self.process = spawn(
+                "zygote", theirs, "control_fd", seed,
+                tier=tier, with_numpy=with_numpy, source_root=source_root, site=site,
+            )  # fmt: skip
+        finally:
+            theirs.close()
+        self.control.settimeout(START_TIMEOUT_S)
+        try:
+            ready = self.control.recv(1)
+        except OSError:
+            ready = b""
+        if ready != b"R":
+            self.close()
+            raise ForkServerClosed("a fork server did not start")
+        self.control.settimeout(None)
+
+    def fork(self) -> Child:
+        """A new child; whatever child the server had before is killed and reaped first."""
+        ours, theirs = socket.socketpair()
+        try:
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            socket.send_fds(self.control, [FORK], [theirs.fileno()])
+        except (BrokenPipeError, ConnectionResetError) as error:
+            ours.close()
+            raise ForkServerClosed("a fork server died") from error
+        finally:
+            theirs.close()
+        return Child(self, ours)
+
+    def kill_child(self) -> None:
+        """Have the child killed and reaped, without waiting for it."""
+        try:
+            self.control.sendall(KILL)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise ForkServerClosed("a fork server died") from error
+
+    def end_child(self) -> tuple[int, int]:
+        """Kill and reap the child; its wait status and peak memory in bytes."""
+        try:
+            self.control.sendall(END)
+            answer = self.control.recv(STATUS.size, socket.MSG_WAITALL)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise ForkServerClosed("a fork server died") from error
+        if len(answer) < STATUS.size:
+            raise ForkServerClosed("a fork server died")
+        status, peak = STATUS.unpack(answer)
+        return status, peak
+
+    def close(self) -> None:
+        """End the server and, with it, everything that it started."""
+        self.control.close()
+        try:
+            self.process.wait(timeout=2.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class ChildGone(Exception):  # noqa: N818 - an outcome of the child's, not an error of ours
+    """The child closed its end of the channel."""
+
+
+class Child:
+    """One forked process and the worker's end of its private socket."""
+
+    def __init__(self, server: ForkServerHandle, channel: socket.socket) -> None:
+        self.server = server
+        self.channel = channel
+        self.clock = 0
+        self.tick(TICK_S)
+        self.identify()
+
+    def identify(self) -> None:
+        """Learn the process id, as the kernel and not as the child says it, and with it the CPU clock."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                hello, ancillary, _, _ = self.channel.recvmsg(1, socket.CMSG_SPACE(12))
+            except BlockingIOError:
+                continue
+            if hello and ancillary:
+                pid, _, _ = struct.unpack("iii", ancillary[0][2][:12])
+                self.clock = (~pid << 3) | 2
+                return
+            break
+        raise OSError("a fork server could not fork")
+
+    def cpu_s(self) -> float:
+        """CPU seconds used so far."""
+        try:
+            return time.clock_gettime(self.clock)
+        except OSError:
+            return float("inf")  # ended and reaped
+
+    def tick(self, seconds: float) -> None:
+        """Let a blocking send or receive return after so long."""
+        timeval = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6) or 1)
+        self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
+        self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval)
+
+    def receive(self, size: int = 65536) -> bytes | None:
+        """Some bytes, None if there were none for a tick. Raises ChildGone at the end."""
+        try:
+            chunk = self.channel.recv(size)
+        except BlockingIOError:
+            return None
+        except ConnectionResetError:
+            chunk = b""
+        if not chunk:
+            raise ChildGone
+        return chunk
+
+    def close(self) -> None:
+        """Close the worker's end; the child is ended by the server."""
+        self.channel.close()
+
+
+def describe_status(status: int) -> str:
+    """How a process ended, for people."""
+    if os.WIFSIGNALED(status):
+        with contextlib.suppress(ValueError):
+            return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+        return f"killed by signal {os.WTERMSIG(status)}"
+    return f"exited with status {os.waitstatus_to_exitcode(status)}"
+

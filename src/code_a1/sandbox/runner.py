@@ -1,0 +1,187 @@
+"""What runs in the forked child: load the program, evaluate one call after another, answer with data.
+
+Everything below shares its process with code that nobody trusts. What that code does to it changes nothing but the
+answers about itself: the worker accepts one record per call, with the nonce that came with the call. The built-ins that
+are needed afterwards are bound here, before that code runs, so that a careless `builtins.len = …` harms no answer.
+"""
+
+from __future__ import annotations
+
+import builtins
+import decimal
+import marshal
+import os
+import random
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from code_a1.errors import CodecError
+from code_a1.sandbox import codec
+from code_a1.sandbox.programs import OutcomeKind
+from code_a1.sandbox.wire import CODES, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, clip
+
+CHANNEL = 3
+"""The descriptor of the child's end of its private socket."""
+MODULE = "solution"
+"""`__name__` of a program's namespace, under which `sys.modules` knows it."""
+
+_read, _write, _exit, _exec, _eval, _compile, _len = os.read, os.write, os._exit, exec, eval, compile, len
+_loads, _seed, _type, _str, _tuple = marshal.loads, random.seed, type, str, tuple
+_setrecursionlimit, _setcontext, _module = sys.setrecursionlimit, decimal.setcontext, types.ModuleType
+_modules = sys.modules
+_builtins = builtins.__dict__
+_pristine_builtins = dict(_builtins)
+_VALUE, _RAISED, _MEMORY = (CODES[k] for k in (OutcomeKind.VALUE, OutcomeKind.RAISED, OutcomeKind.MEMORY))
+_TOO_LARGE, _UNREPRESENTABLE = CODES[OutcomeKind.OUTPUT_LIMIT], CODES[OutcomeKind.UNREPRESENTABLE]
+
+
+def receive() -> tuple[bytes, bytes]:
+    """Nonce and body of the next message. Ends the process when the worker is gone."""
+    buffer = _read(CHANNEL, 65536)
+    while _len(buffer) < FRAME.size:
+        more = _read(CHANNEL, 65536)
+        if not more:
+            _exit(0)
+        buffer += more
+    size = FRAME.size + FRAME.unpack_from(buffer)[0]
+    if _len(buffer) < size:
+        parts, have = [buffer], _len(buffer)
+        while have < size:
+            more = _read(CHANNEL, min(size - have, 1 << 20))
+            if not more:
+                _exit(0)
+            parts.append(more)
+            have += _len(more)
+        buffer = b"".join(parts)
+    start = FRAME.size + NONCE_BYTES
+    return buffer[FRAME.size : start], buffer[start:]
+
+
+def send(nonce: bytes, code: int, detail: bytes = b"", payload: bytes = b"") -> None:
+    """Write one record."""
+    record = RECORD.pack(nonce, code, _len(detail), _len(payload)) + detail + payload
+    done = _write(CHANNEL, record)
+    while done < _len(record):
+        done += _write(CHANNEL, memoryview(record)[done : done + (1 << 20)])
+
+
+def describe(error: BaseException) -> tuple[int, bytes]:
+    """Kind and one line about an exception that ended a call."""
+    if isinstance(error, MemoryError):
+        return _MEMORY, b"MemoryError"
+    if isinstance(error, codec.TooLarge):
+        return _TOO_LARGE, clip(_str(error))
+    if isinstance(error, CodecError):
+        return _UNREPRESENTABLE, clip(_str(error))
+    name = type.__dict__["__name__"].__get__(_type(error))
+    try:
+        text = _str(error)[:MAX_DETAIL]
+    except BaseException:  # noqa: BLE001 - whatever a candidate's __str__ raises
+        text = "(the exception's text raised as well)"
+    return _RAISED, clip(f"{name}: {text}")
+
+
+class Runner:
+    """A program in its process."""
+
+    def __init__(self, source: str, setup: str, seed: int, result_bytes: int) -> None:
+        self.texts = [(source, "<solution>"), (setup, "<setup>")] if setup else [(source, "<solution>")]
+        self.seed = seed
+        self.result_bytes = result_bytes
+        self.compiled: list[types.CodeType] | None = None
+        self.fresh: dict[str, Any] | None = None
+        self.streams = (sys.stdin, sys.stdout, sys.stderr)
+        self.recursion_limit = sys.getrecursionlimit()
+
+    def load(self) -> dict[str, Any]:
+        """Execute source and setup in a new namespace."""
+        if self.compiled is None:
+            self.compiled = [_compile(text, name, "exec", 0, True) for text, name in self.texts]
+        module = _module(MODULE)
+        _modules[MODULE] = module
+        namespace = module.__dict__
+        namespace["__builtins__"] = builtins
+        self.settle()
+        for code in self.compiled:
+            _exec(code, namespace)
+        return namespace
+
+    def settle(self) -> None:
+        """Put back what an earlier call of the same program may have left behind in shared places."""
+        if _builtins != _pristine_builtins:
+            _builtins.clear()
+            _builtins.update(_pristine_builtins)
+        _setrecursionlimit(self.recursion_limit)
+        _setcontext(decimal.Context())
+        _seed(self.seed)
+        numpy = _modules.get("numpy")
+        if numpy is not None:
+            numpy.random.seed(self.seed & 0xFFFFFFFF)
+        if (sys.stdin, sys.stdout, sys.stderr) != self.streams or sys.stdout.closed or sys.stdin.closed:
+            self.reopen()
+
+    def reopen(self) -> None:
+        """Streams like those at the start, after the program replaced or closed them."""
+        sys.stdin = open("/dev/null", encoding="utf-8")
+        sys.stdout = open("/dev/null", "w", encoding="utf-8")
+        sys.stderr = open("/dev/null", "w", encoding="utf-8", errors="backslashreplace")
+        self.streams = (sys.stdin, sys.stdout, sys.stderr)
+
+    def call(self, body: bytes) -> bytes:
+        """Evaluate one call in a namespace of its own; the encoded tuple of its values."""
+        expressions, prelude, bindings = _loads(body)
+        namespace, self.fresh = self.fresh, None
+        if namespace is None:
+            namespace = self.load()
+        if bindings:
+            namespace.update(codec.decode(bindings))  # type: ignore[call-overload]
+        if prelude:
+            _exec(_compile(prelude, "<prelude>", "exec", 0, True), namespace)
+        values = []
+        for text in expressions:
+            values.append(_eval(_compile(text.lstrip(" \t"), "<expression>", "eval", 0, True), namespace))  # noqa: PERF401
+        _setrecursionlimit(self.recursion_limit)
+        return codec.encode(_tuple(values), max_bytes=self.result_bytes)
+
+
+def answer(nonce: bytes, work: Callable[[], bytes]) -> None:
+    """Do the work and send its payload, or what it raised."""
+    try:
+        payload = work()
+    except BaseException as error:  # noqa: BLE001 - SystemExit and the like are outcomes too
+        error.__traceback__ = None  # frames may hold the memory that ran out
+        code, detail = describe(error)
+        payload = b""
+    else:
+        code, detail = _VALUE, b""
+    send(nonce, code, detail, payload)
+
+
+def serve(runner: Runner, nonce: bytes, body: bytes) -> None:
+    """Answer messages until the worker ends the process. An empty body asks for the load alone."""
+
+    def load() -> bytes:
+        runner.fresh = runner.load()
+        return b""
+
+    while True:
+        answer(nonce, (lambda body=body: runner.call(body)) if body else load)  # type: ignore[misc]
+        nonce, body = receive()
+
+
+def main(confine: Callable[[int, float], None]) -> None:
+    """Entry of a forked child; `confine(memory_mb, cpu_s)` gives up every privilege. Never returns."""
+    try:
+        _write(CHANNEL, b"\0")  # carries the credentials by which the worker knows this process
+        nonce, message = receive()  # the program, and behind it the first call
+        start = FRAME.size + FRAME.unpack_from(message)[0]
+        source, setup, seed, memory_mb, cpu_s, result_bytes = marshal.loads(message[FRAME.size : start])  # noqa: S302 - the worker wrote it
+        body = message[start:]
+        confine(memory_mb, cpu_s)
+        runner = Runner(source, setup, seed, result_bytes)
+        del message, source, setup
+        serve(runner, nonce, body)
+    finally:
+        _exit(70)

@@ -1,0 +1,118 @@
+"""The fork server: an exec'ed, single-threaded process that never sees a program, so that its children start clean.
+
+It is told to fork, and handed the child's end of a private socket; the worker talks to the child over the other end.
+Jobs and results never pass through here: a child inherits nothing of the programs before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import signal
+import socket
+import struct
+import sys
+import types
+
+from code_a1.sandbox import lockdown, runner
+
+FORK, KILL, END = b"F", b"K", b"E"
+STATUS = struct.Struct("<iQ")
+"""Wait status of the child and its peak resident set in bytes."""
+
+PRELOADED = (
+    "abc", "array", "bisect", "calendar", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses",
+    "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools", "json",
+    "keyword", "math", "numbers", "operator", "os", "queue", "random", "re", "statistics", "string", "struct", "sys",
+    "textwrap", "threading", "time", "traceback", "types", "typing", "unicodedata", "uuid",
+    "warnings", "weakref",
+)  # fmt: skip
+
+
+class ForkServer:
+    """Forks children one at a time; `current` is the process id of the one alive, 0 without one."""
+
+    def __init__(self, control: socket.socket, isolation: lockdown.Isolation) -> None:
+        self.control = control
+        self.isolation = isolation
+        self.current = 0
+
+    def serve(self) -> None:
+        """Obey until the worker is gone."""
+        while True:
+            command, descriptors, _, _ = socket.recv_fds(self.control, 1, 4)
+            if not command:
+                self.end()
+                return
+            status = self.end()
+            if command == FORK:
+                self.fork(descriptors)
+            elif command == END:
+                self.control.sendall(STATUS.pack(*status))
+
+    def fork(self, descriptors: list[int]) -> None:
+        """Start a child on the descriptor; if that fails, the worker finds the channel closed."""
+        (channel,) = descriptors
+        try:
+            self.current = os.fork()
+        except OSError:
+            os.close(channel)
+            return
+        if self.current == 0:
+            self.isolation.private_descriptor(channel, runner.CHANNEL)
+            runner.main(self.isolation.confine)
+        os.close(channel)
+
+    def end(self) -> tuple[int, int]:
+        """Kill the child and everything it may have left, and reap; its wait status and peak memory."""
+        if not self.current:
+            return 0, 0
+        child, self.current = self.current, 0
+        return self.isolation.kill_and_reap(child)
+
+
+def neutral_streams() -> None:
+    """Standard streams on /dev/null, for this process and for every child."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    if null > 2:
+        os.close(null)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[misc]
+
+
+def preload(with_numpy: bool) -> None:
+    """Import what solutions import most; whatever is missing stays missing."""
+    for name in (*PRELOADED, *(["numpy", "numpy.random", "numpy.linalg"] if with_numpy else ())):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def hide_ourselves(source_root: str) -> None:
+    """Leave no module of this package to be imported or patched by accident."""
+    sys.path[:] = [entry for entry in sys.path if entry != source_root]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "code_a1"]:
+        del sys.modules[name]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.argv[:] = [""]
+
+
+def main(control_fd: int, tier: str, with_numpy: bool, source_root: str, site: list[str]) -> None:
+    """Entry of the exec'ed process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    control = socket.socket(fileno=control_fd)
+    neutral_streams()
+    sys.path.extend(site)
+    preload(with_numpy)
+    isolation = lockdown.enter(tier)  # returns in the process that serves
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    hide_ourselves(source_root)
+    gc.collect()
+    gc.freeze()
+    control.sendall(b"R")
+    ForkServer(control, isolation).serve()
+    os._exit(0)
