@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from code_a1.config import Config
 from code_a1.config_file import known_keys, load_config, make_config, parse_override
+from code_a1.dry_run import describe, describe_keys, missing, sizes
 from code_a1.errors import ConfigError
-from code_a1.report.dry_run import describe, describe_keys, missing, sizes
 
 CONFIGS = sorted((Path(__file__).parents[1] / "configs").glob("*.toml"))
 
@@ -30,9 +30,21 @@ def test_the_paper_configs_hold_the_authors_settings():
     for size in ("1.5b", "3b", "7b"):
         config = load_config(CONFIGS[0].with_name(f"paper-{size}.toml"))
         r, o, loss = config.rollout, config.code_policy.optimizer, config.code_policy.loss
-        assert (r.problems_per_step, r.candidates_per_problem, r.suites_per_candidate, r.tests_per_suite) == (256, 8, 8, 8)
+        assert (r.problems_per_step, r.candidates_per_problem, r.suites_per_candidate, r.tests_per_suite) == (
+            256,
+            8,
+            8,
+            8,
+        )
         assert (r.max_code_prompt_tokens, r.max_test_prompt_tokens, r.max_code_tokens) == (4096, 8192, 4096)
-        assert (o.lr, o.warmup_steps, o.schedule, o.weight_decay, o.grad_norm, o.minibatches) == (1e-6, 10, "cosine", 0.1, 1.0, 2)
+        assert (o.lr, o.warmup_steps, o.schedule, o.weight_decay, o.grad_norm, o.minibatches) == (
+            1e-6,
+            10,
+            "cosine",
+            0.1,
+            1.0,
+            2,
+        )
         assert (loss.clip_low, loss.clip_high, loss.dual_clip, loss.kl_coef) == (0.2, 0.28, 10.0, 0.001)
         assert config.code_policy == config.test_policy
         assert (config.steps, config.rewards.alpha, config.selection.candidates_per_problem) == (111, 0.5, 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from code_a1.config import RolloutConfig
 from code_a1.engines.base import PolicyEngine, SamplingParams
 from code_a1.problems import entry_is_class, parse_source
-from code_a1.prompts import code_prompt, parse_code, parse_suite, stop_strings, test_prompt
+from code_a1.prompts import STOP, code_prompt, parse_code, parse_suite, test_prompt
 from code_a1.records import Candidate, CodeGroup, Completion, Problem, Prompt, SuiteGroup, TestSuite
 
 Progress = Callable[[int], None]
@@ -29,7 +29,12 @@ def rollout_candidates(
     prompts = [code_prompt(problem) for problem in problems]
     limit = min(config.max_code_prompt_tokens, policy.context_window - 1)
     groups = _sample(
-        policy, prompts, config.candidates_per_problem, limit, _params(config, config.max_code_tokens, seed), on_progress
+        policy,
+        prompts,
+        config.candidates_per_problem,
+        limit,
+        _params(config, config.max_code_tokens, seed),
+        on_progress,
     )
     return [
         CodeGroup(
@@ -95,7 +100,9 @@ def compiles(code: str) -> bool:
 
 
 def _params(config: RolloutConfig, max_tokens: int, seed: int) -> SamplingParams:
-    return SamplingParams(max_tokens, temperature=config.temperature, top_p=config.top_p, stop=stop_strings(), seed=seed)
+    return SamplingParams(
+        max_tokens, temperature=config.temperature, top_p=config.top_p, stop=STOP, seed=seed
+    )
 
 
 def _sample(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from types import FrameType, TracebackType
@@ -33,6 +33,10 @@ from code_a1.run_dir import RunDir
 from code_a1.sandbox import Sandbox
 from code_a1.sandbox.programs import Limits
 from code_a1.seeds import derive_seed
+
+
+Policies = tuple[PolicyEngine, PolicyEngine]
+"""The code policy and the test policy."""
 
 
 @dataclass(slots=True)
@@ -65,8 +69,11 @@ class Run:
         self.seconds[name] = time.monotonic() - start
 
 
-def train(config: Config, view: View | None = None) -> RunDir:
+def train(config: Config, view: View | None = None, policies: Policies | None = None) -> RunDir:
     """Train as configured and return the run's folder, with a checkpoint of both policies after the last step.
+
+    `policies` are the code policy and the test policy where the caller has opened them (and will close them), such as
+    two `ScriptedEngine`s; otherwise they are opened as the configuration says.
 
     SIGINT ends the run after the current phase with everything completed so far saved; a second one ends it at once.
 
@@ -74,7 +81,7 @@ def train(config: Config, view: View | None = None) -> RunDir:
         CodeA1Error: as its message says. A run that fails after its start keeps what was logged and saved.
     """
     with ExitStack() as stack:
-        run = open_run(config, view or View(), stack)
+        run = open_run(config, view or View(), stack, policies)
         while run.step < config.steps:
             sampler_before = run.sampler.state_dict()
             try:
@@ -82,7 +89,9 @@ def train(config: Config, view: View | None = None) -> RunDir:
             except (Interrupted, SandboxError) as stop:
                 # Nothing was learned in this step yet: what is saved is the state after the last whole one.
                 save(run, sampler_before)
-                run.run_dir.log_event("interrupted" if isinstance(stop, Interrupted) else "sandbox-outage", step=run.step)
+                run.run_dir.log_event(
+                    "interrupted" if isinstance(stop, Interrupted) else "sandbox-outage", step=run.step
+                )
                 if isinstance(stop, SandboxError):
                     raise
                 run.view.message(f"Interrupted after {run.step} of {config.steps} steps; everything done is saved.")
@@ -115,7 +124,8 @@ def take_step(run: Run) -> dict[str, float]:
     if all(group.prompt_too_long for group in code_groups):
         raise TrainingError(
             f"step {run.step + 1}: every prompt is over the limit; raise rollout.max_code_prompt_tokens "
-            f"({sizes.max_code_prompt_tokens}) or use a model with a larger window ({run.policies['code'].context_window})"
+            f"({sizes.max_code_prompt_tokens}) or use a model with a larger window than "
+            f"{run.policies['code'].context_window} tokens"
         )
 
     with run.phase("suites", None):
@@ -178,7 +188,7 @@ def learn(
     return metrics
 
 
-def open_run(config: Config, view: View, stack: ExitStack) -> Run:
+def open_run(config: Config, view: View, stack: ExitStack, policies: Policies | None = None) -> Run:
     """Open problems, sandbox and policies; the run folder is made last, so that bad input leaves nothing behind."""
     config = RunDir.reserve(config)
     mode = MODES[config.mode]
@@ -201,7 +211,9 @@ def open_run(config: Config, view: View, stack: ExitStack) -> Run:
     problems, reference_tests, dropped = found.problems, {}, list(found.dropped)
     if config.problems.validate_references or mode.needs_reference_tests:
         view.phase("checking references", None)
-        checked = check_references(judge, found.problems, needs_tests=mode.needs_reference_tests, on_progress=view.advance)
+        checked = check_references(
+            judge, found.problems, needs_tests=mode.needs_reference_tests, on_progress=view.advance
+        )
         problems, reference_tests = checked.problems, checked.tests
         dropped += checked.dropped
     if not problems:
@@ -209,12 +221,11 @@ def open_run(config: Config, view: View, stack: ExitStack) -> Run:
             f"{found.source}: no problem is left to train on; the first was left out for: {dropped[0].reason}. "
             "`code-a1 problems validate` lists them all"
         )
-    view.phase("loading models", None)
-    code_policy, test_policy = open_policies(
-        config.code_policy, config.test_policy, seed=config.seed, engine=config.engine
-    )
-    stack.callback(test_policy.close)
-    stack.callback(code_policy.close)
+    if policies is None:
+        view.phase("loading models", None)
+        policies = open_policies(config.code_policy, config.test_policy, seed=config.seed, engine=config.engine)
+        for policy in policies:
+            stack.callback(policy.close)
     run_dir = RunDir.create(config)
     run_dir.log_event("started", problems=len(problems), sandbox_tier=sandbox.tier.name, mode=mode.name)
     for item in dropped:
@@ -226,7 +237,7 @@ def open_run(config: Config, view: View, stack: ExitStack) -> Run:
         mode,
         run_dir,
         ProblemSampler(problems, config.rollout.problems_per_step, derive_seed(config.seed, "problems")),
-        {"code": code_policy, "test": test_policy},
+        dict(zip(("code", "test"), policies, strict=True)),
         judge,
         MistakeBook(config.mistake_book.max_tests_per_problem),
         reference_tests,
@@ -235,8 +246,8 @@ def open_run(config: Config, view: View, stack: ExitStack) -> Run:
     )
 
 
-def save(run: Run, sampler: dict[str, object]) -> None:
-    """Write a checkpoint of the state after the last whole step, unless there is nothing yet or it is written already."""
+def save(run: Run, sampler: Mapping[str, object]) -> None:
+    """Write a checkpoint of the state after the last whole step, unless there is none yet or it is written already."""
     path = run.run_dir.checkpoint_path(run.step)
     if run.step == 0 or path.exists():
         return
@@ -248,16 +259,16 @@ def save(run: Run, sampler: dict[str, object]) -> None:
 
 
 def _check_outage(run: Run, ran: int, failed: int) -> None:
-    share = failed / ran if ran else 0.0
-    if share > run.config.sandbox.max_sandbox_error_share:
+    limit = run.config.sandbox.max_sandbox_error_share
+    if ran and failed / ran > limit:
         raise SandboxError(
             f"step {run.step + 1}: {failed} of {ran} programs failed through no fault of their own (limit "
-            f"sandbox.max_sandbox_error_share = {run.config.sandbox.max_sandbox_error_share}); the step was not learned "
-            "from. `code-a1 doctor` says what the sandbox lacks"
+            f"sandbox.max_sandbox_error_share = {limit}); the step was not learned from. `code-a1 doctor` says what "
+            "the sandbox lacks"
         )
 
 
-class Interrupted(Exception):  # noqa: N818 - an event, not an error
+class Interrupted(Exception):
     """The user asked the run to stop."""
 
 
@@ -274,7 +285,9 @@ class Interrupt:
             self._previous = signal.signal(signal.SIGINT, self._on_signal)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)  # type: ignore[arg-type]
             self._previous = None

@@ -20,7 +20,7 @@ EPILOG = "Exit codes: 0 done, 1 a finding, 2 wrong use, 3 the environment lacks 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="code-a1")
 def cli() -> None:
-    """Train a Code LLM and a Test LLM against each other.
+    r"""Train a Code LLM and a Test LLM against each other.
 
     \b
     Start here:

@@ -21,9 +21,15 @@ def problems() -> None:
 @click.option("--all", "show_all", is_flag=True, help="List the problems that are ok, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
 def validate(
-    path: str, format_: str, split: str | None, limit: int, decontaminate: tuple[str, ...], show_all: bool, as_json: bool
+    path: str,
+    format_: str,
+    split: str | None,
+    limit: int,
+    decontaminate: tuple[str, ...],
+    show_all: bool,
+    as_json: bool,
 ) -> None:
-    """Run every reference of PATH on its own tests, twice, and report per problem.
+    r"""Run every reference of PATH on its own tests, twice, and report per problem.
 
     PATH is a file (.jsonl, .parquet), a `datasets` folder, a hub id, or `bundled`. A problem is ok, failing,
     nondeterministic, without entry point, a duplicate id, or (with --decontaminate) contaminated. Rows that cannot be

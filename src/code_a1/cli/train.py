@@ -9,7 +9,7 @@ import click
 
 def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if asked:
-        from code_a1.report.dry_run import describe_keys  # noqa: PLC0415 - `--help` stays fast
+        from code_a1.dry_run import describe_keys  # noqa: PLC0415 - `--help` stays fast
 
         click.echo(describe_keys())
         context.exit()
@@ -18,7 +18,9 @@ def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -
 @click.command(short_help="Train both policies as a configuration file says.")
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key; may be repeated.")
-@click.option("--dry-run", is_flag=True, help="Print the resolved configuration, the sizes of a step and what is missing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the resolved configuration, the sizes of a step and what is missing."
+)
 @click.option(
     "--keys",
     is_flag=True,
@@ -28,7 +30,7 @@ def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -
     help="List every configuration key with its default and meaning, and exit.",
 )
 def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
-    """Train as CONFIG (a TOML file) says.
+    r"""Train as CONFIG (a TOML file) says.
 
     \b
     Examples:
@@ -42,7 +44,7 @@ def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
 
     resolved = load_config(config, overrides)
     if dry_run:
-        from code_a1.report.dry_run import describe  # noqa: PLC0415
+        from code_a1.dry_run import describe  # noqa: PLC0415
 
         click.echo(describe(resolved))
         return

@@ -100,6 +100,14 @@ def form_verdict(outcome: Outcome) -> Verdict:
     return Verdict.PASS if outcome.values() == (True,) else Verdict.FAIL
 
 
+SENTINELS: tuple[tuple[object, ...], ...] = (
+    (None, False, ""),
+    ("code-a1", "a1-code", "other"),
+    (-7919, 104729, 0.5),
+    ([None], [[]], {}),
+)
+
+
 def sentinels(test: TestCase) -> Iterator[tuple[object, ...]]:
     """Made-up results, equal where the calls are equal, that a test with any meaning rejects at least once.
 
@@ -107,7 +115,7 @@ def sentinels(test: TestCase) -> Iterator[tuple[object, ...]]:
     predicting anything.
     """
     position = {call: i for i, call in enumerate(dict.fromkeys(test.calls))}
-    for alphabet in ((None, False, ""), ("code-a1", "a1-code", "other"), (-7919, 104729, 0.5), ([None], [[]], {})):
+    for alphabet in SENTINELS:
         yield tuple(alphabet[position[call] % len(alphabet)] for call in test.calls)
 
 

@@ -78,8 +78,8 @@ class Judge:
         flat = [(g, suite) for g in suite_groups for suite in g.suites]
         judged = self._reference.judge_suites([(problems[g.problem_id], suite.tests) for g, suite in flat])
         suites: dict[tuple[str, int], list[JudgedSuite]] = {}
-        for (group, suite), tests in zip(flat, judged, strict=True):
-            suites.setdefault((group.problem_id, group.candidate_index), []).append(JudgedSuite(suite, tests))
+        for (attack, suite), tests in zip(flat, judged, strict=True):
+            suites.setdefault((attack.problem_id, attack.candidate_index), []).append(JudgedSuite(suite, tests))
 
         replayed = replayed or {}
         jobs: dict[tuple[str, str], _Job] = {}
@@ -94,7 +94,10 @@ class Judge:
                 for test in (*replayed.get(problem.problem_id, ()), *usable):
                     job.tests.setdefault(identity(test), test)
         self._run_jobs(list(jobs.values()))
-        return [self._collect(group, jobs, suites, tuple(replayed.get(group.problem.problem_id, ()))) for group in code_groups]
+        return [
+            self._collect(group, jobs, suites, tuple(replayed.get(group.problem.problem_id, ())))
+            for group in code_groups
+        ]
 
     def reference_tests(self, problem: Problem) -> tuple[TestCase | RejectedTest, ...]:
         """The problem's own tests as data: its asserts, or its `check(candidate)` programs as they are."""
@@ -113,7 +116,9 @@ class Judge:
         judged_P = self._reference.judge_suites(list(zip(problems, asserts_P, strict=True)))
         checks = [(i, t) for i, tests in enumerate(tests_P) for t in tests if isinstance(t, TestCase) and _is_check(t)]
         programs = [
-            _check_program(problems[i], problems[i].reference_solution, test, seed) for i, test in checks for seed in (0, 1)
+            _check_program(problems[i], problems[i].reference_solution, test, seed)
+            for i, test in checks
+            for seed in (0, 1)
         ]
         outcomes = iter(self._run_checks(programs))
         checked_P: list[list[JudgedTest]] = [[] for _ in problems]
@@ -122,10 +127,12 @@ class Judge:
         return [(*judged, *checked) for judged, checked in zip(judged_P, checked_P, strict=True)]
 
     def load_references(self, problems: Sequence[Problem], on_progress: Progress | None = None) -> list[str]:
-        """Whether every reference loads and has its entry point: per problem an empty string, or one line that says why not."""
+        """Whether every reference loads and has its entry point: per problem "" or one line that says why not."""
         self._on_progress = on_progress or _ignore
         results = self._run_all([_candidate_program(_Job(p, p.reference_solution)) for p in problems])
-        return ["" if load.kind is OutcomeKind.VALUE else f"{load.kind}: {load.detail}" for load in map(_load_of, results)]
+        return [
+            "" if load.kind is OutcomeKind.VALUE else f"{load.kind}: {load.detail}" for load in map(_load_of, results)
+        ]
 
     # -- running ------------------------------------------------------------------------------------------------------
 
@@ -140,7 +147,7 @@ class Judge:
 
     def _run_checks(self, programs: Sequence[CheckProgram]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
-        for index, outcome in self._sandbox.run_checks(programs):
+        for index, outcome in self._sandbox.run_checks(programs) if programs else ():
             outcomes[index] = outcome
             self.programs_run += 1
             self.sandbox_errors += outcome.kind is OutcomeKind.SANDBOX_ERROR
@@ -165,7 +172,7 @@ class Judge:
         self._run_check_tests([job for job in jobs if job.loaded])
 
     def _run_forms(self, jobs: Sequence[_Job], results: Sequence[ProgramResult]) -> None:
-        """Verdicts of forms that are more than a comparison: results equal to the reference's pass, others are tried."""
+        """Verdicts of forms that are more than a comparison: results equal to the reference's pass, the rest is run."""
         open_: list[tuple[_Job, TestKey, TestCase, Outcome]] = []
         for job, result in zip(jobs, results, strict=True):
             if job.loaded:
@@ -188,7 +195,7 @@ class Judge:
     def _run_check_tests(self, jobs: Iterable[_Job]) -> None:
         todo = [(job, key, test) for job in jobs for key, test in job.tests.items() if test.kind == "check"]
         programs = [_check_program(job.problem, job.code, test) for job, _, test in todo]
-        for (job, key, _), outcome in zip(todo, self._run_checks(programs) if programs else (), strict=True):
+        for (job, key, _), outcome in zip(todo, self._run_checks(programs), strict=True):
             job.verdicts[key] = _check_verdict(outcome)
 
     # -- collecting ---------------------------------------------------------------------------------------------------
@@ -296,6 +303,4 @@ def _judged_check(test: TestCase, first: Outcome, second: Outcome) -> JudgedTest
     if first.kind is not second.kind:
         return JudgedTest("check(candidate)", Validity.NONDETERMINISTIC, reason=reason)
     wrong = _check_verdict(failed) is Verdict.FAIL
-    return JudgedTest(
-        "check(candidate)", Validity.WRONG_EXPECTATION if wrong else Validity.CALL_FAILED, reason=reason
-    )
+    return JudgedTest("check(candidate)", Validity.WRONG_EXPECTATION if wrong else Validity.CALL_FAILED, reason=reason)

@@ -98,8 +98,8 @@ def _names_in(source: str, mode: str) -> frozenset[str]:
 def self_contained(test: TestCase, problem: Problem) -> TestCase:
     """The test with those imports of the reference that its calls rely on.
 
-    A test that says `f(deque([1]))` runs on the reference, which imports deque, and would be an error of a candidate that
-    has no need to.
+    A test that says `f(deque([1]))` runs on the reference, which imports deque, and would be an error of a candidate
+    that has no need to.
     """
     imports = imports_of(problem.reference_solution)
     if not imports or test.kind == "check":
@@ -134,9 +134,7 @@ class ReferenceSolution:
         self._run_calls(tests)
         self._run_expectations(tests)
         self._run_forms(tests)
-        judged = [
-            self._judge_suite(problem, row) for (problem, _), row in zip(suites, prepared, strict=True)
-        ]
+        judged = [self._judge_suite(problem, row) for (problem, _), row in zip(suites, prepared, strict=True)]
         self._shrink()
         return judged
 

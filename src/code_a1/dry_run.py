@@ -11,14 +11,25 @@ from pydantic import BaseModel
 
 from code_a1.config import Config, PolicyConfig
 from code_a1.config_file import nested_model
+from code_a1.modes import MODES
 
-EXTRAS = {"local": ("torch", "transformers", "peft", "gguf"), "datasets": ("datasets", "pyarrow"), "report": ("matplotlib",)}
+EXTRAS = {
+    "local": ("torch", "transformers", "peft", "gguf"),
+    "datasets": ("datasets", "pyarrow"),
+    "report": ("matplotlib",),
+}
 """Optional packages by the extra that brings them."""
 
 
 def describe(config: Config) -> str:
     """The text of `code-a1 train CONFIG --dry-run`."""
-    lines = [tomli_w.dumps(config.to_toml_dict()).rstrip(), "", "# a step", *(f"# {line}" for line in sizes(config)), ""]
+    lines = [
+        tomli_w.dumps(config.to_toml_dict()).rstrip(),
+        "",
+        "# a step",
+        *(f"# {line}" for line in sizes(config)),
+        "",
+    ]
     gaps = missing(config)
     lines += ["# missing here:", *(f"#   {gap}" for gap in gaps)] if gaps else ["# nothing is missing here"]
     return "\n".join(lines)
@@ -28,8 +39,11 @@ def sizes(config: Config) -> list[str]:
     """How much one step samples, runs and trains on, at most."""
     r = config.rollout
     candidates = r.problems_per_step * r.candidates_per_problem
-    lines = [f"{r.problems_per_step} problems × {r.candidates_per_problem} candidates = {candidates} completions of the code policy"]
-    if config.mode == "golden":
+    lines = [
+        f"{r.problems_per_step} problems × {r.candidates_per_problem} candidates = {candidates} completions of the "
+        "code policy"
+    ]
+    if not MODES[config.mode].uses_test_policy:
         return [*lines, "each candidate runs the problem's own tests", f"{config.steps} steps"]
     suites = candidates * r.suites_per_candidate
     replayed = (config.mistake_book.replayed_tests or r.tests_per_suite) if config.mistake_book.enabled else 0
@@ -55,7 +69,8 @@ def missing(config: Config) -> list[str]:
         gaps += _missing_packages(config)
     gaps += _missing_problems(config)
     if config.engine == "local":
-        for side in ("code_policy", "test_policy"):
+        sides = ("code_policy", "test_policy") if MODES[config.mode].uses_test_policy else ("code_policy",)
+        for side in sides:
             gaps += _missing_model(side, getattr(config, side))
     if config.run_dir.exists():
         gaps.append(f"run_dir {config.run_dir} exists already: choose another with --set run_dir=…")
@@ -76,13 +91,18 @@ def _missing_packages(config: Config) -> list[str]:
 
 def _missing_problems(config: Config) -> list[str]:
     gaps = []
-    for key, path in [("problems.path", config.problems.path), *(("problems.decontaminate", d) for d in config.problems.decontaminate)]:
+    for key, path in [
+        ("problems.path", config.problems.path),
+        *(("problems.decontaminate", d) for d in config.problems.decontaminate),
+    ]:
         if path == "bundled" or Path(path).exists():
             continue
         if Path(path).suffix in (".jsonl", ".json", ".parquet"):
             gaps.append(f"{key}: no file {path}; give its place with --set {key}=…")
         else:
-            gaps.append(f"{key}: {path} is no file or folder here, so it is taken for a dataset on the Hugging Face hub")
+            gaps.append(
+                f"{key}: {path} is no file or folder here, so it is taken for a dataset on the Hugging Face hub"
+            )
     return gaps
 
 
@@ -108,5 +128,6 @@ def describe_keys(model: type[BaseModel] = Config, prefix: str = "") -> str:
         if nested := nested_model(found.annotation):
             lines.append(describe_keys(nested, f"{prefix}{name}."))
         else:
-            lines.append(f"{prefix}{name} = {found.default!r}\n    {(found.description or '').replace(chr(10), chr(10) + '    ')}")
+            meaning = (found.description or "").replace("\n", "\n    ")
+            lines.append(f"{prefix}{name} = {found.default!r}\n    {meaning}")
     return "\n".join(lines)
