@@ -34,7 +34,7 @@ def validate_problems(
     contaminated = _contaminated(problems, benchmarks)
     counts: Counter[str] = Counter()
     for bad in bad_rows:
-        counts["unreadable row"] += 1
+        counts[bad.kind] += 1
         click.echo(str(bad))
     view = LiveView()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Mapping
+from typing import Literal
 
 from code_a1.problems.entry_points import defined_names, parse_source
 from code_a1.records import Problem
@@ -15,8 +16,15 @@ PARSED_TEST_CHARACTERS = 20_000
 """Longer reference tests are not parsed on reading: EvalPlus's 15 MB take 8 s, and the judge runs them anyway."""
 
 
+RowFault = Literal["unreadable row", "duplicate id", "no entry point"]
+
+
 class RowError(Exception):
     """A row is no problem; the text names the field and the remedy. The reader of the file adds where it stands."""
+
+    def __init__(self, message: str, kind: RowFault = "unreadable row") -> None:
+        super().__init__(message)
+        self.kind: RowFault = kind
 
 
 def text_field(row: Fields, name: str, *, default: str | None = None) -> str:
@@ -84,7 +92,8 @@ def checked(problem: Problem, *, solution_field: str, tests_field: str = "refere
         names = ", ".join(defined.own) or "nothing"
         raise RowError(
             f"field '{solution_field}' does not define the entry point '{problem.entry_point}' (it defines {names}): "
-            "correct one of the two"
+            "correct one of the two",
+            "no entry point",
         )
     check_python(problem.setup, "the setup code")
     for i, test in enumerate(problem.reference_tests):

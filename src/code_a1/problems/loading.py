@@ -12,7 +12,7 @@ from pathlib import Path
 from code_a1.config import ProblemsConfig
 from code_a1.errors import ConfigError, ProblemError
 from code_a1.problems.decontaminate import Benchmark, Dropped, decontaminate, statement_key
-from code_a1.problems.fields import RowError
+from code_a1.problems.fields import RowError, RowFault
 from code_a1.problems.formats import Format, choose_format, own_row
 from code_a1.problems.rows import Source, open_rows
 from code_a1.records import Problem
@@ -23,11 +23,15 @@ BUNDLED = Path(__file__).with_name("bundled.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that is no problem: where it stands (lines and rows count from 1) and what to do about it."""
+    """A row that is no problem: where it stands (lines and rows count from 1) and what to do about it.
+
+    `kind` groups the reasons for counting.
+    """
 
     file: str
     line: int
     reason: str
+    kind: RowFault = "unreadable row"
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.reason}"
@@ -144,9 +148,10 @@ class _Reading:
                     continue
                 if problem.problem_id in first_line:
                     at = first_line[problem.problem_id]
-                    raise RowError(f"id '{problem.problem_id}' is taken by line {at}: remove or rename one")
+                    reason = f"id '{problem.problem_id}' is taken by line {at}: remove or rename one"
+                    raise RowError(reason, "duplicate id")
             except RowError as error:
-                yield BadRow(self._source.name, row.line, str(error))
+                yield BadRow(self._source.name, row.line, str(error), error.kind)
                 continue
             first_line[problem.problem_id] = row.line
             yield problem

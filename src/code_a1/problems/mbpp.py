@@ -60,7 +60,8 @@ def _tested_name(code: str, tests: tuple[str, ...]) -> str:
     name = entry_point_of(tests, defined)
     if name is None:
         names = ", ".join(defined.own) or "nothing"
-        raise RowError(f"field 'test_list' calls no function or class that 'code' defines (it defines {names})")
+        reason = f"field 'test_list' calls no function or class that 'code' defines (it defines {names})"
+        raise RowError(reason, "no entry point")
     return name
 
 

@@ -67,15 +67,12 @@ def _file_kind(path: Path) -> str:
 
 def _file_rows(path: Path) -> Iterator[Row]:
     kind = _file_kind(path)
-    try:
-        if kind == ".parquet":
-            return _parquet_rows(path)
-        if kind == ".json":
-            return _json_rows(path)
-        if kind == ".jsonl":
-            return _jsonl_rows(path)
-    except OSError as error:
-        raise ProblemError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if kind == ".parquet":
+        return _parquet_rows(path)
+    if kind == ".json":
+        return _json_rows(path)
+    if kind == ".jsonl":
+        return _jsonl_rows(path)
     raise ProblemError(f"{path}: not a .jsonl, .json or .parquet file (.gz may follow); rename it or convert it")
 
 
@@ -87,7 +84,7 @@ def _nonempty(name: str, rows: Iterator[Row]) -> Iterator[Row]:
             empty = False
             yield row
     except (OSError, EOFError, zlib.error) as error:
-        raise ProblemError(f"{name}: reading broke off: {error}") from error
+        raise ProblemError(f"{name}: cannot be read to its end: {error}") from error
     if empty:
         raise ProblemError(f"{name}: holds no rows; give a file with at least one problem")
 
