@@ -69,7 +69,7 @@ class Decoder:
         if self.depth >= tags.MAX_DEPTH:
             raise CodecError(f"nested deeper than {tags.MAX_DEPTH} levels")
         self.depth += 1
-        items = []
+        items: list[Any] = []
         append, data, readers = items.append, self.data, READERS
         for _ in range(count):
             at = self.at
@@ -177,12 +177,15 @@ def _zone(part: object) -> dt.timezone | None:
 
 def _time(decoder: Decoder) -> dt.time:
     *clock, fold, zone = decoder.parts(6)
-    return dt.time(*_exact_ints(clock), tzinfo=_zone(zone), fold=fold)
+    hour, minute, second, microsecond = _exact_ints(clock)
+    return dt.time(hour, minute, second, microsecond, _zone(zone), fold=fold)
 
 
 def _datetime(decoder: Decoder) -> dt.datetime:
     *clock, fold, zone = decoder.parts(9)
-    return dt.datetime(*_exact_ints(clock), tzinfo=_zone(zone), fold=fold)  # noqa: DTZ001 - as it was given
+    year, month, day, *rest = _exact_ints(clock)
+    hour, minute, second, microsecond = rest
+    return dt.datetime(year, month, day, hour, minute, second, microsecond, _zone(zone), fold=fold)
 
 
 def _timezone(decoder: Decoder) -> dt.timezone:

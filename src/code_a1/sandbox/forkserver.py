@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from code_a1.sandbox.zygote import END, FORK, KILL, STATUS
+from code_a1.sandbox.zygote import END, FORK, FORK_BESIDE, KILL, STATUS
 
 START_TIMEOUT_S = 60.0
 """Wall clock for a fork server to come up (importing numpy on a loaded machine takes seconds)."""
@@ -70,37 +70,37 @@ class ForkServerHandle:
             raise ForkServerClosed("a fork server did not start")
         self.control.settimeout(None)
 
-    def fork(self) -> Child:
-        """A new child; whatever child the server had before is killed and reaped first."""
+    def fork(self, *, beside: bool = False) -> Child:
+        """A new child; children that the server had before are killed and reaped first, unless it runs `beside` them."""
         ours, theirs = socket.socketpair()
         try:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            socket.send_fds(self.control, [FORK], [theirs.fileno()])
+            socket.send_fds(self.control, [FORK_BESIDE if beside else FORK], [theirs.fileno()])
         except (BrokenPipeError, ConnectionResetError) as error:
             ours.close()
             raise ForkServerClosed("a fork server died") from error
         finally:
             theirs.close()
-        return Child(self, ours)
+        return Child(ours, 1 if beside else 0)
 
-    def kill_child(self) -> None:
-        """Have the child killed and reaped, without waiting for it."""
-        try:
-            self.control.sendall(KILL)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise ForkServerClosed("a fork server died") from error
+    def kill_children(self) -> None:
+        """Have the children killed and reaped, without waiting for it."""
+        self._command(KILL)
 
-    def end_child(self) -> tuple[int, int]:
-        """Kill and reap the child; its wait status and peak memory in bytes."""
-        try:
-            self.control.sendall(END)
-            answer = self.control.recv(STATUS.size, socket.MSG_WAITALL)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise ForkServerClosed("a fork server died") from error
+    def end_children(self) -> list[tuple[int, int]]:
+        """Kill and reap the children; wait status and peak memory in bytes of each, in the order of their forks."""
+        self._command(END)
+        answer = self.control.recv(STATUS.size, socket.MSG_WAITALL)
         if len(answer) < STATUS.size:
             raise ForkServerClosed("a fork server died")
-        status, peak = STATUS.unpack(answer)
-        return status, peak
+        first, first_peak, second, second_peak = STATUS.unpack(answer)
+        return [(first, first_peak), (second, second_peak)]
+
+    def _command(self, command: bytes) -> None:
+        try:
+            self.control.sendall(command)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise ForkServerClosed("a fork server died") from error
 
     def close(self) -> None:
         """End the server and, with it, everything that it started."""
@@ -119,8 +119,9 @@ class ChildGone(Exception):  # noqa: N818 - an outcome of the child's, not an er
 class Child:
     """One forked process and the worker's end of its private socket."""
 
-    def __init__(self, server: ForkServerHandle, channel: socket.socket) -> None:
-        self.server = server
+    def __init__(self, channel: socket.socket, number: int) -> None:
+        self.number = number
+        """Its place among the children of its server."""
         self.channel = channel
         self.clock = 0
         self.tick(TICK_S)

@@ -47,13 +47,17 @@ class Isolation:
         for which, value in limits.items():
             resource.setrlimit(which, (value, value))
 
-    def kill_and_reap(self, child: int) -> tuple[int, int]:
-        """In the server: nothing that the child started survives. The child's wait status and peak memory in bytes."""
-        for kill in (os.killpg, os.kill):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                kill(child, signal.SIGKILL)
-        _, status, usage = os.wait4(child, 0)
-        return status, usage.ru_maxrss * 1024
+    def kill_and_reap(self, children: list[int]) -> list[tuple[int, int]]:
+        """In the server: nothing that the children started survives. Wait status and peak memory in bytes of each."""
+        for child in children:
+            for kill in (os.killpg, os.kill):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    kill(child, signal.SIGKILL)
+        ended = []
+        for child in children:
+            _, status, usage = os.wait4(child, 0)
+            ended.append((status, usage.ru_maxrss * 1024))
+        return ended
 
 
 def enter(tier: str) -> Isolation:

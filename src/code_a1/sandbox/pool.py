@@ -11,12 +11,14 @@ import os
 import select
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from code_a1.errors import CodecError, SandboxError
 from code_a1.sandbox import wire
+from code_a1.sandbox.checks import CheckProgram
+from code_a1.sandbox.checksession import TOTAL_CPU_LIMITS
 from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
 from code_a1.sandbox.tiers import TierReport, require
 from code_a1.sandbox.workerhandle import PendingJob, WorkerClosed, WorkerHandle
@@ -67,35 +69,39 @@ class Sandbox:
         Which results come first depends on timing; what they are does not. Breaking off the iteration abandons what is
         still running.
         """
-        jobs = enumerate(programs)
-        run = _Run()
-        exhausted = False
-        try:
-            while True:
-                with self._lock:
-                    while not exhausted and self._has_room():
-                        index_program = next(jobs, None)
-                        if index_program is None:
-                            exhausted = True
-                        else:
-                            self._admit(run, *index_program)
-                    if not run.done and run.in_flight:
-                        self._pump()
-                    finished = list(run.done)
-                    run.done.clear()
-                for job in finished:
-                    assert job.result is not None
-                    yield job.index, job.result
-                if exhausted and not run.in_flight and not run.done:
-                    return
-        finally:
-            with self._lock:
-                self._abandon(run)
+        limits = self.limits
+
+        def describe(ticket: int, program: Program) -> PendingJob:
+            longest_s = limits.wall_s_per_call * (2 + len(program.calls))
+            return PendingJob(ticket, len(program.calls), wire.pack_program(ticket, program, limits), longest_s)
+
+        for job in self._run(describe, programs):
+            assert job.result is not None
+            yield job.index, job.result
 
     def run_all(self, programs: Sequence[Program]) -> list[ProgramResult]:
         """The results in the order of the programs."""
         results = dict(self.run(programs))
         return [results[index] for index in range(len(programs))]
+
+    def run_checks(self, programs: Iterable[CheckProgram]) -> Iterator[tuple[int, Outcome]]:
+        """Like `run`, for whole check programs: yields (position, outcome)."""
+        limits = self.limits
+
+        def describe(ticket: int, program: CheckProgram) -> PendingJob:
+            longest_s = limits.wall_s_per_call * TOTAL_CPU_LIMITS * 4
+            return PendingJob(ticket, 0, wire.pack_check(ticket, program, limits), longest_s)
+
+        for job in self._run(describe, programs):
+            assert job.result is not None
+            yield job.index, job.result.load
+
+    def run_check(
+        self, candidate_source: str, setup: str, entry_point: str, check_source: str, *, share_process: bool = False
+    ) -> Outcome:
+        """The outcome of one check program; see `CheckProgram`."""
+        program = CheckProgram(candidate_source, check_source, entry_point, setup, share_process=share_process)
+        return next(outcome for _, outcome in self.run_checks([program]))
 
     def close(self) -> None:
         """End all processes. The sandbox cannot be used afterwards."""
@@ -117,27 +123,52 @@ class Sandbox:
         if getattr(self, "_workers", None) and self._pid == os.getpid():  # not in a process forked off this one
             self.close()
 
+    def _run(self, describe: Callable[[int, Any], PendingJob], programs: Iterable[Any]) -> Iterator[PendingJob]:
+        """Finished jobs, as they come."""
+        jobs = enumerate(programs)
+        run = _Run()
+        exhausted = False
+        try:
+            while True:
+                with self._lock:
+                    while not exhausted and self._has_room():
+                        entry = next(jobs, None)
+                        if entry is None:
+                            exhausted = True
+                        else:
+                            self._admit(run, describe, *entry)
+                    if not run.done and run.in_flight:
+                        self._pump()
+                    finished = list(run.done)
+                    run.done.clear()
+                yield from finished
+                if exhausted and not run.in_flight and not run.done:
+                    return
+        finally:
+            with self._lock:
+                self._abandon(run)
+
     def _has_room(self) -> bool:
         if self._closed:
             raise SandboxError("the sandbox is closed; make a new one")
         held = len(self._waiting) + sum(len(worker.jobs) for worker in self._workers)
         return held < self._size * JOBS_PER_WORKER
 
-    def _admit(self, run: _Run, index: int, program: Program) -> None:
+    def _admit(self, run: _Run, describe: Callable[[int, Any], PendingJob], index: int, program: Any) -> None:
         """Queue a program; one that cannot even be written down has its result at once."""
         ticket = next(self._tickets)
-        limits = self.limits
-        longest_s = limits.wall_s_per_call * (2 + len(program.calls) + limits.max_reforks)
         try:
-            body = wire.pack_program(ticket, program, limits)
+            job = describe(ticket, program)
         except (CodecError, ValueError, TypeError) as error:
+            job = PendingJob(ticket, len(getattr(program, "calls", ())), b"", 0.0)
             detail = f"the program or a binding is not data: {error}"
-            job = PendingJob(ticket, run, index, len(program.calls), b"", 0.0)
-            job.result = _all(OutcomeKind.UNREPRESENTABLE, detail, len(program.calls))
-            run.done.append(job)
-            return
+            job.result = _all(OutcomeKind.UNREPRESENTABLE, detail, job.calls)
+        job.run, job.index = run, index
         run.in_flight += 1
-        self._waiting.append(PendingJob(ticket, run, index, len(program.calls), body, longest_s))
+        if job.result is None:
+            self._waiting.append(job)
+        else:
+            self._deliver(job)
 
     def _pump(self) -> None:
         """Hand out waiting jobs, then wait until at least one worker has something to say."""
@@ -205,7 +236,7 @@ class Sandbox:
         """A harmless job that shows whether a worker is sound, before it gets a job that lost another worker."""
         program = Program("def f():\n    return 1\n", (Call(("f()",)),))
         ticket = next(self._tickets)
-        return PendingJob(ticket, None, 0, 1, wire.pack_program(ticket, program, self.limits), 60.0)
+        return PendingJob(ticket, 1, wire.pack_program(ticket, program, self.limits), 60.0)
 
     def _finish(self, job: PendingJob) -> None:
         self._failed_starts = 0

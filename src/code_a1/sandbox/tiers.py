@@ -18,6 +18,10 @@ class TierReport:
     tried: tuple[str, ...] = ()
     advice: str = ""
 
+    def describe(self) -> str:
+        """Lines for people: what was tried, and how to get a better tier."""
+        return "\n".join([f"            {line}" for line in (*self.tried, self.advice) if line])
+
 
 def probe() -> TierReport:
     """Find the strongest tier that works here."""

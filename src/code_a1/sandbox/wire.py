@@ -13,6 +13,7 @@ import struct
 from typing import NamedTuple
 
 from code_a1.sandbox import codec
+from code_a1.sandbox.checks import CheckProgram
 from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
 
 FRAME = struct.Struct("<I")
@@ -71,6 +72,15 @@ def pack_program(ticket: int, program: Program, limits: Limits) -> bytes:
     """A frame with one job. Raises CodecError if a binding is not data."""
     calls = [pack_call(call) for call in program.calls]
     return frame(marshal.dumps((ticket, program.source, program.setup, program.seed, pack_limits(limits), calls)))
+
+
+def pack_check(ticket: int, program: CheckProgram, limits: Limits) -> bytes:
+    """A frame with one check program as a job."""
+    job = Job(
+        ticket, program.source, program.setup, program.seed, pack_limits(limits), [],
+        program.check_source or "pass", program.entry_point, program.share_process,
+    )  # fmt: skip
+    return frame(marshal.dumps(tuple(job)))
 
 
 def frame(body: bytes) -> bytes:

@@ -15,7 +15,8 @@ from collections import OrderedDict
 from code_a1.sandbox import wire
 from code_a1.sandbox.forkserver import ForkServerClosed, ForkServerHandle
 from code_a1.sandbox.programs import Outcome, OutcomeKind
-from code_a1.sandbox.session import Session
+from code_a1.sandbox.session import ProgramSession
+from code_a1.sandbox.checksession import CheckSession
 
 MAX_SERVERS = 4
 """Fork servers kept by one worker; the one unused for longest makes room."""
@@ -59,7 +60,8 @@ class Worker:
         with_numpy = with_numpy or any(name.encode() in call for name in NUMPY_USERS for call in job.calls)
         try:
             server = self.server(job.seed, with_numpy)
-            return Session(server, job, self.caller_is_gone).run()
+            session = CheckSession if job.check else ProgramSession
+            return session(server, job, self.caller_is_gone).run()
         except OSError as error:
             return [Outcome(OutcomeKind.SANDBOX_ERROR, detail=f"the worker could not run it: {error}")] * (
                 1 + len(job.calls)

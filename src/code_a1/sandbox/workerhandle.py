@@ -24,13 +24,13 @@ class PendingJob:
 
     __slots__ = ("body", "calls", "deaths", "errors", "index", "longest_s", "result", "run", "ticket")
 
-    def __init__(self, ticket: int, run: object, index: int, calls: int, body: bytes, longest_s: float) -> None:
+    def __init__(self, ticket: int, calls: int, body: bytes, longest_s: float) -> None:
         self.ticket = ticket
-        self.run = run
-        self.index = index
         self.calls = calls
         self.body = body
         self.longest_s = longest_s
+        self.run: object = None
+        self.index = 0
         self.deaths = 0
         self.errors = 0
         self.result: ProgramResult | None = None

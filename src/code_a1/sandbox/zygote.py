@@ -18,9 +18,9 @@ import types
 
 from code_a1.sandbox import lockdown, runner
 
-FORK, KILL, END = b"F", b"K", b"E"
-STATUS = struct.Struct("<iQ")
-"""Wait status of the child and its peak resident set in bytes."""
+FORK, FORK_BESIDE, KILL, END = b"F", b"G", b"K", b"E"
+STATUS = struct.Struct("<iQiQ")
+"""Wait status and peak resident set in bytes of the first child and of the second."""
 
 PRELOADED = (
     "abc", "array", "bisect", "calendar", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses",
@@ -32,45 +32,47 @@ PRELOADED = (
 
 
 class ForkServer:
-    """Forks children one at a time; `current` is the process id of the one alive, 0 without one."""
+    """Forks children for the worker; `children` holds the process ids of those alive, two at most."""
 
     def __init__(self, control: socket.socket, isolation: lockdown.Isolation) -> None:
         self.control = control
         self.isolation = isolation
-        self.current = 0
+        self.children: list[int] = []
 
     def serve(self) -> None:
         """Obey until the worker is gone."""
         while True:
             command, descriptors, _, _ = socket.recv_fds(self.control, 1, 4)
-            if not command:
-                self.end()
-                return
-            status = self.end()
+            if command == FORK_BESIDE:
+                self.fork(descriptors)
+                continue
+            ended = self.end()
             if command == FORK:
                 self.fork(descriptors)
             elif command == END:
-                self.control.sendall(STATUS.pack(*status))
+                (first, first_peak), (second, second_peak) = [*ended, (0, 0), (0, 0)][:2]
+                self.control.sendall(STATUS.pack(first, first_peak, second, second_peak))
+            elif not command:
+                return
 
     def fork(self, descriptors: list[int]) -> None:
         """Start a child on the descriptor; if that fails, the worker finds the channel closed."""
         (channel,) = descriptors
         try:
-            self.current = os.fork()
+            child = os.fork()
         except OSError:
             os.close(channel)
             return
-        if self.current == 0:
+        if child == 0:
             self.isolation.private_descriptor(channel, runner.CHANNEL)
             runner.main(self.isolation.confine)
+        self.children.append(child)
         os.close(channel)
 
-    def end(self) -> tuple[int, int]:
-        """Kill the child and everything it may have left, and reap; its wait status and peak memory."""
-        if not self.current:
-            return 0, 0
-        child, self.current = self.current, 0
-        return self.isolation.kill_and_reap(child)
+    def end(self) -> list[tuple[int, int]]:
+        """Kill the children and all they may have left, and reap; wait status and peak memory of each."""
+        children, self.children = self.children, []
+        return self.isolation.kill_and_reap(children) if children else []
 
 
 def neutral_streams() -> None:

@@ -1,0 +1,105 @@
+"""Question and answer with one child: one message, one record, both clocks watched from outside."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from code_a1.sandbox import wire
+from code_a1.sandbox.forkserver import TICK_S, Child, ChildGone
+
+
+class Overdue(Exception):  # noqa: N818 - what a child does is an outcome, not an error of ours
+    """The child is over a limit; the message says which."""
+
+
+class Forged(Exception):  # noqa: N818
+    """What came over the channel is not the one record that answers the message."""
+
+
+class CallerGone(BrokenPipeError):
+    """Nobody waits for the result any more."""
+
+
+class Dialogue:
+    """The worker's side of one child's channel.
+
+    `opening` goes out with the first message: the program, which reaches a child only after the fork.
+    """
+
+    def __init__(
+        self, child: Child, opening: bytes, job: wire.Job, caller_is_gone: Callable[[], bool], cpu_s: float | None = None
+    ) -> None:
+        self.child = child
+        self.opening = opening
+        self.caller_is_gone = caller_is_gone
+        self.cpu_limit, self.wall_limit, _, self.result_bytes, _ = job.limits
+        self.cpu_limit = cpu_s or self.cpu_limit
+        self.used_s = 0.0
+        """CPU seconds that the last message took, its answer included."""
+
+    def ask(self, body: bytes, codes: frozenset[int] = wire.CHILD_CODES) -> tuple[int, bytes, bytes]:
+        """Send a message; kind, detail and payload of the record that answers it.
+
+        Raises Overdue, Forged and ChildGone; the child is of no use afterwards.
+        """
+        nonce = os.urandom(wire.NONCE_BYTES)
+        child = self.child
+        before = child.cpu_s()
+        deadlines = (before + self.cpu_limit, time.monotonic() + self.wall_limit)
+        try:
+            self._send(nonce, self.opening + body if self.opening else body, deadlines)
+            self.opening = b""
+            answer = self._record(nonce, codes, deadlines)
+        finally:
+            self.used_s = min(child.cpu_s() - before, self.cpu_limit)
+        if self.used_s >= self.cpu_limit:
+            raise Overdue(self._cpu_detail())
+        return answer
+
+    def _send(self, nonce: bytes, body: bytes, deadlines: tuple[float, float]) -> None:
+        message = memoryview(wire.FRAME.pack(wire.NONCE_BYTES + len(body)) + nonce + body)
+        while message:
+            try:
+                message = message[self.child.channel.send(message) :]
+            except BlockingIOError:
+                self._look_at_clocks(deadlines)
+            except (BrokenPipeError, ConnectionResetError):
+                raise ChildGone from None
+
+    def _record(self, nonce: bytes, codes: frozenset[int], deadlines: tuple[float, float]) -> tuple[int, bytes, bytes]:
+        buffer: bytes | bytearray = b""
+        head = wanted = wire.RECORD.size
+        while True:
+            chunk = self.child.receive(max(65536, wanted - len(buffer)))
+            if chunk is None:
+                self._look_at_clocks(deadlines)
+                continue
+            buffer = buffer + chunk if buffer else chunk
+            if len(buffer) < head:
+                continue
+            echoed, code, detail_size, payload_size = wire.RECORD.unpack_from(buffer)
+            wanted = head + detail_size + payload_size
+            wrong = echoed != nonce or code not in codes or len(buffer) > wanted
+            if wrong or detail_size > wire.MAX_DETAIL or payload_size > self.result_bytes:
+                raise Forged("wrote to its result channel on its own")
+            if len(buffer) == wanted:
+                start = head + detail_size
+                return code, bytes(buffer[head:start]), bytes(buffer[start:])
+            if type(buffer) is bytes:
+                buffer = bytearray(buffer)  # a large result: append in place
+
+    def _look_at_clocks(self, deadlines: tuple[float, float]) -> None:
+        """Raise Overdue if the child is over a limit; else set when to look again."""
+        if self.caller_is_gone():
+            raise CallerGone("the caller is gone")
+        cpu_left, wall_left = deadlines[0] - self.child.cpu_s(), deadlines[1] - time.monotonic()
+        if cpu_left <= 0:
+            raise Overdue(self._cpu_detail())
+        if wall_left <= 0:
+            raise Overdue(f"over the wall-clock limit of {self.wall_limit:g} s")
+        self.child.tick(min(TICK_S, cpu_left + 0.001, wall_left + 0.001))
+
+    def _cpu_detail(self) -> str:
+        return f"over the CPU limit of {self.cpu_limit:g} s"
