@@ -1,8 +1,9 @@
 """Assert statements in all the forms that people and models write → `TestCase`, and back.
 
 - `parsing`: text → statements; broken asserts are kept as such
-- `script`, with `unrolling` and `unittests`: functions, classes and loops → straight-line code before each assert
-- `analysis`, with `observations`, `scope` and `names`: one assert and what stands before it → `TestCase`
+- `script`, with `functions`, `frameworks` and `unrolling`: functions, classes, loops → straight-line code
+- `plain`: the common case, read at once
+- `analysis`, with `observations`, `judgement`, `scope` and `names`: one assert and what stands before it → `TestCase`
 - `source`: `TestCase` → Python again
 """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from code_a1.assertions.judgement import judges, refuse_reach, with_predicates
 from code_a1.assertions.names import free_names, is_immutable_literal, is_literal
-from code_a1.assertions.observations import Extraction, RejectedError, judges, touched_by_observations
+from code_a1.assertions.observations import Extraction, RejectedError, touched_by_observations
 from code_a1.assertions.parsing import to_text
 from code_a1.assertions.scope import Scope, Step, source_of
 from code_a1.assertions.unrolling import substitute
@@ -26,6 +27,15 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.GtE: ast.LtE,
 }
 """The operator that means the same with its sides exchanged."""
+NEGATED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+"""The operator that holds for data exactly where the other does not (`<` has none: of 1 and nan none is smaller)."""
 
 
 def read_test(test: ast.expr, source: str, scope: Scope, *, entry_is_class: bool) -> tuple[TestCase, list[ast.expr]]:
@@ -34,6 +44,7 @@ def read_test(test: ast.expr, source: str, scope: Scope, *, entry_is_class: bool
     if scope.shadowed:
         raise RejectedError("the suite defines the entry point itself", Validity.OFF_TARGET)
     scope.import_common(test)
+    test = with_predicates(test, scope)
     lifted = _liftable(test, scope, entry_is_class=entry_is_class)
     extraction = Extraction(scope, entry_is_class, touched_by_observations(test, scope, entry_is_class=entry_is_class))
     values: dict[str, ast.expr] = {}
@@ -50,6 +61,7 @@ def read_test(test: ast.expr, source: str, scope: Scope, *, entry_is_class: bool
     # beside an expected answer the form holds nothing but `_0` and `expected`
     form_steps, written = _inlined_form(form if expected is None else expected, scope)
     steps, calls = _inlined_calls(extraction.calls, scope, lifted)
+    refuse_reach([*calls, *source_of(steps)])
     case = TestCase(
         source=source,
         calls=tuple(to_text(call) for call in calls),
@@ -127,6 +139,10 @@ def _is_reference(node: ast.Name, scope: Scope) -> bool:
 def _normalised(form: ast.expr, n_calls: int) -> tuple[ast.expr, ast.expr | None]:
     """Form and expected answer: a comparison of the one result with something else has both, anything else a form."""
     match form:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Compare(left=left, ops=[op], comparators=[right])) if (
+            type(op) in NEGATED
+        ):
+            return _normalised(ast.Compare(left, [NEGATED[type(op)]()], [right]), n_calls)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if n_calls == 1:
             expected = ast.Name("expected", ast.Load())
             if _is_result(left) and "_0" not in free_names(right):

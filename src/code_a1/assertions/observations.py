@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from code_a1.assertions.names import COMPREHENSIONS, bound_names, changed_names, free_names, parameters
+from code_a1.assertions.names import (
+    BUILTINS,
+    COMPREHENSIONS,
+    bound_names,
+    changed_names,
+    free_names,
+    parameters,
+    root_name,
+)
 from code_a1.assertions.scope import Scope
 from code_a1.assertions.unrolling import MAX_UNROLLED, iteration_values, match_target, substitute
 from code_a1.records import Validity
@@ -25,16 +33,14 @@ ITERATOR_CALLS = frozenset({"map", "filter", "zip", "enumerate", "reversed", "it
 RUNNERS = frozenset({"run", "run_until_complete"})
 INSTANCE_CALLS = frozenset(
     {
-        *("abs", "bool", "bytes", "complex", "dict", "float", "format", "hash", "int", "iter", "len", "list", "repr"),
-        *("round", "set", "sorted", "str", "sum", "tuple"),
+        *("abs", "bool", "bytes", "complex", "dict", "float", "format", "hasattr", "hash", "int", "isinstance", "iter"),
+        *("len", "list", "repr", "round", "set", "sorted", "str", "sum", "tuple"),
     }
 )
 """Built-in functions that ask an instance: for a class under test, they are calls of its methods."""
 
-JUDGING_CALLS = frozenset(
-    {"all", "any", "bool", "callable", "hasattr", "isinstance", "issubclass", "isclose", "allclose", "array_equal"}
-)
-"""Functions whose value is a judgement about their arguments."""
+HIGHER_ORDER = frozenset({"filter", "map", "max", "min", "sorted"})
+"""The built-in functions that call a function they are given."""
 
 
 class RejectedError(Exception):
@@ -106,11 +112,16 @@ class Extraction:
         match call.func:
             case ast.Name(id="next" | "islice") if call.args and self.is_observation(call.args[0]):
                 return True  # it advances the iterator, which only the process that holds it can do
+            case ast.Name(id="list") if len(call.args) == 1 and _is_iterator(call.args[0]):
+                return self.is_observation(call.args[0])
             case ast.Name(id=name) if self.entry_is_class and name in INSTANCE_CALLS and name not in self.scope.bound:
                 return any(self._is_instance(a) for a in call.args)
             case ast.Attribute(attr=attr) if attr in RUNNERS and any(self._mentions_hit(a) for a in arguments):
                 return True
-        return self.is_observation(call.func) or any(self._is_function(a) for a in arguments)
+        if self.is_observation(call.func):
+            return True
+        built_in = isinstance(call.func, ast.Name) and call.func.id in BUILTINS - self.scope.bound - HIGHER_ORDER
+        return not built_in and any(self._is_function(a) for a in arguments)
 
     def _is_observed_comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
         """Identity does not survive the way out of a process, nor do the operators of a class under test."""
@@ -173,6 +184,9 @@ class Extraction:
             return self._visit(value)
         if isinstance(value, list):
             return [self._field(v) for v in value]
+        if isinstance(value, ast.comprehension) and self._is_instance(value.iter):
+            listed = ast.Call(ast.Name("list", ast.Load()), [value.iter], [])
+            value = ast.comprehension(value.target, listed, value.ifs, value.is_async)
         if isinstance(value, ast.keyword | ast.comprehension | ast.arguments):
             part = copy.copy(value)
             for name, inner in ast.iter_fields(value):
@@ -191,12 +205,22 @@ class Extraction:
                 return _placeholder(self._names[node.id])
             self._names[node.id] = len(self.calls)
         self._refuse_strangers(node)
-        self.hit = self.hit or self.scope.is_hit(names) or not self.changed.isdisjoint(names)
+        self.hit = self.hit or self._calls_entry_point(node) or not self.changed.isdisjoint(names)
         self.calls.append(node)
         placeholder = _placeholder(len(self.calls) - 1)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ITERATOR_CALLS:
             self.calls[-1] = ast.Call(ast.Name("list", ast.Load()), [node], [])  # an iterator is no data
         return placeholder
+
+    def _calls_entry_point(self, node: ast.expr) -> bool:
+        """Whether the observation comes from a call of the entry point, rather than from asking what it is."""
+        if not self.scope.hits.isdisjoint(free_names(node)):
+            return True
+        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+        if self.entry_is_class and any(root_name(c) == self.scope.entry_point for c in calls):
+            return True
+        arguments = [a for c in calls for a in (c.func, *c.args, *(k.value for k in c.keywords))]
+        return any(isinstance(a, ast.Name) and a.id == self.scope.entry_point for a in arguments)
 
     def _refuse_strangers(self, node: ast.expr) -> None:
         """A function that only the solution can define must not stand around a call: it would judge its own result."""
@@ -227,6 +251,10 @@ def _stem(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript | ast.Attribute):
         node = node.value
     return node
+
+
+def _is_iterator(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("filter", "map")
 
 
 def _is_number(value: object) -> bool:
@@ -275,24 +303,3 @@ def touched_by_observations(node: ast.expr, scope: Scope, *, entry_is_class: boo
         else:
             queue += ast.iter_child_nodes(current)
     return found
-
-
-def judges(node: ast.AST, scope: Scope) -> bool:
-    """Whether a statement decides something about what the candidate returned: that must not happen in its process."""
-
-    def live(*parts: ast.AST) -> bool:
-        return any(scope.is_live(free_names(part)) for part in parts)
-
-    for n in ast.walk(node):
-        match n:
-            case ast.Compare() if live(n.left, *n.comparators):
-                return True
-            case ast.BoolOp() | ast.UnaryOp(op=ast.Not()) if live(n):
-                return True
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if live(test):
-                return True
-            case ast.Try() | ast.With() | ast.AsyncWith() | ast.Match() | ast.Assert() if live(n):
-                return True
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in JUDGING_CALLS and live(*n.args):
-                return True
-    return False

@@ -11,6 +11,7 @@ from code_a1.assertions.names import (
     COMMON_IMPORTS,
     bound_names,
     changed_names,
+    exposed_names,
     free_names,
     is_immutable_literal,
     is_literal,
@@ -62,6 +63,8 @@ class Scope:
         self.frozen: set[str] = set()
         self.bound: set[str] = set()
         self.instances: set[str] = set()
+        self.entry_changed = False
+        self._aliases: dict[str, frozenset[str]] = {}
 
     def child(self, declared: Iterable[str] = ()) -> Scope:
         """A scope that continues here without affecting this one, such as a function's."""
@@ -69,6 +72,8 @@ class Scope:
         scope.steps = list(self.steps)
         for name in ("live", "hits", "frozen", "bound", "instances"):
             setattr(scope, name, set(getattr(self, name)))
+        scope.entry_changed = self.entry_changed
+        scope._aliases = dict(self._aliases)
         return scope
 
     @property
@@ -80,8 +85,10 @@ class Scope:
         """Append a statement."""
         self.import_common(node)
         uses = free_names(node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            uses.discard(node.name)  # it may call itself
         binds = bound_names([node])
-        changes = changed_names(node) - self.frozen
+        changes = self._with_aliases(changed_names(node) - self.frozen)
         live = self.is_live(uses)
         step = Step(node, frozenset(uses), frozenset(binds), frozenset(changes), _replaces(node), live)
         self.steps.append(step)
@@ -147,8 +154,10 @@ class Scope:
             self.hits |= reached
         elif step.replaces:
             self.hits -= step.binds
+        self.entry_changed = self.entry_changed or self.entry_point in step.changes
         self.frozen -= step.binds
         self.bound |= step.binds
+        self._alias(step)
         match step.node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_immutable_literal(value):
                 self.frozen.add(name)
@@ -156,6 +165,29 @@ class Scope:
                 self.frozen |= step.binds - STATEFUL_MODULES
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=self.entry_point))):
                 self.instances.add(name)
+
+    def _with_aliases(self, names: set[str]) -> set[str]:
+        """The names, and all others that may stand for the same objects or for parts of them."""
+        found, queue = set(names), list(names)
+        while queue:
+            new = self._aliases.get(queue.pop(), frozenset()) - found
+            found |= new
+            queue += new
+        return found
+
+    def _alias(self, step: Step) -> None:
+        """Note that after `b = a`, `b = [a]` or `for b in a` a change of one is a change of the other."""
+        match step.node:
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.For(iter=value):
+                shared = exposed_names(value) - self.frozen - step.binds
+            case _:
+                shared = set()
+        for name in step.binds if step.replaces else ():
+            self._aliases.pop(name, None)
+        for name in step.binds if shared else ():
+            self._aliases[name] = self._aliases.get(name, frozenset()) | shared
+            for other in shared:
+                self._aliases[other] = self._aliases.get(other, frozenset()) | {name}
 
 
 def _replaces(node: ast.stmt) -> bool:

@@ -12,19 +12,36 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from code_a1.assertions.analysis import read_test
-from code_a1.assertions.names import bound_names, free_names, is_immutable_literal, parameters
+from code_a1.assertions.frameworks import APPROXIMATELY, asserted_expression, is_assertion, without_approx
+from code_a1.assertions.functions import (
+    Function,
+    arguments,
+    assignment,
+    call_of,
+    is_fixture,
+    parametrized,
+    required_parameters,
+    table_row,
+    with_arguments,
+    without_await,
+    without_modules,
+    without_self,
+)
+from code_a1.assertions.names import bound_names, free_names, is_immutable_literal
 from code_a1.assertions.observations import RejectedError
 from code_a1.assertions.parsing import MAX_DEPTH, Broken, Piece, is_too_deep, to_text
 from code_a1.assertions.plain import plain_test
 from code_a1.assertions.scope import Scope
-from code_a1.assertions.unittests import asserted_expression, is_assertion_method
 from code_a1.assertions.unrolling import iteration_values, match_target, substitute
 from code_a1.records import RejectedTest, TestCase
 
 MAX_STATEMENTS = 20_000
 """Statements that are run through, loops written out, before the rest of a suite is left unread."""
+MAX_CALL_DEPTH = 8
+"""Checkers that call checkers."""
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+SET_UP = ("setUpClass", "setup_class", "setUp", "setup_method")
+OTHER_PACKAGES = frozenset({"hypothesis", "numpy", "pandas", "pytest", "scipy", "sympy"})
 
 
 class _FullError(Exception):
@@ -40,20 +57,25 @@ class Script:
         self.max_tests = max_tests
         self.tests: list[TestCase | RejectedTest] = []
         self._statements = 0
+        self._later: list[ast.stmt] = []
         self._checkers: dict[str, Function] = {}
+        self._fixtures: dict[str, str] = {}
         self._called: set[str] = set()
         self._calling: list[str] = []
+        self._modules: set[str] = set()
 
     def run(self, pieces: Sequence[Piece]) -> tuple[TestCase | RejectedTest, ...]:
         """The tests, in the order in which they run."""
-        statements = [p for p in pieces if isinstance(p, ast.stmt)]
-        others = [s for s in statements if not isinstance(s, ast.Assert)]
-        scope = Scope(self.entry_point, bound_names(others) - {self.entry_point})
+        statements = [p for p in pieces if isinstance(p, ast.stmt) and not isinstance(p, ast.Assert)]
+        scope = Scope(self.entry_point, bound_names(statements) - {self.entry_point})
+        self._later = [
+            s for s in statements if isinstance(s, ast.Assign | ast.Import | ast.ImportFrom | ast.FunctionDef)
+        ]
         try:
-            self._register_checkers(others)
+            self._register_functions(statements)
             for piece in pieces:
                 if isinstance(piece, Broken):
-                    self._reject(piece.text, RejectedError(piece.reason))
+                    self._reject(piece.text, piece.reason)
                 else:
                     self._statement(piece, scope)
         except _FullError:
@@ -63,38 +85,42 @@ class Script:
     # -- results ------------------------------------------------------------------------------------------------------
 
     def _collect(self, test: TestCase | RejectedTest) -> None:
-        if len(self.tests) >= self.max_tests:
-            raise _FullError
-        self.tests.append(test)
+        if len(self.tests) < self.max_tests:
+            self.tests.append(test)
         if len(self.tests) >= self.max_tests:
             raise _FullError
 
-    def _reject(self, source: str, error: RejectedError) -> None:
+    def _reject(self, source: str, reason: str) -> None:
+        error = RejectedError(reason)
         self._collect(RejectedTest(source, error.validity, error.reason))
 
     def _reject_all(self, node: ast.stmt, reason: str) -> None:
         """Reject every assertion inside a statement that gives it a meaning that cannot be kept."""
         for inner in ast.walk(node):
-            if isinstance(inner, ast.Assert) or _asserted_call(inner):
-                self._reject(_shown(inner), RejectedError(reason))
+            if _is_assertion(inner):
+                self._reject(_shown(inner), reason)
 
     def _assert_statement(self, node: ast.Assert, scope: Scope) -> None:
-        plain = None if self.entry_is_class or scope.shadowed else plain_test(node, self.entry_point)
+        is_plain = not (self.entry_is_class or scope.shadowed or scope.entry_changed)
+        plain = plain_test(node, self.entry_point) if is_plain else None
         if plain is not None:
             self._collect(plain)
         elif is_too_deep(node):
-            self._reject("assert …", RejectedError(f"it is nested more than {MAX_DEPTH} levels deep"))
+            self._reject("assert …", f"it is nested more than {MAX_DEPTH} levels deep")
         else:
             self._assert(node.test, node, scope)
 
     def _assert(self, test: ast.expr, shown: ast.AST, scope: Scope) -> None:
         source = _shown(shown)
+        approximate = without_approx(test)
+        if approximate is not None:
+            scope.add(ast.parse(APPROXIMATELY).body[0])
         try:
-            case, calls = read_test(test, source, scope, entry_is_class=self.entry_is_class)
+            case, calls = read_test(approximate or test, source, scope, entry_is_class=self.entry_is_class)
         except RejectedError as error:
-            self._reject(source, error)
+            self._collect(RejectedTest(source, error.validity, error.reason))
         except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-            self._reject(source, RejectedError(f"it cannot be written as source again ({type(error).__name__})"))
+            self._reject(source, f"it cannot be written as source again ({type(error).__name__})")
         else:
             self._collect(case)
             scope.add_calls(calls)
@@ -111,12 +137,16 @@ class Script:
         self._statements += 1
         if self._statements > MAX_STATEMENTS:
             raise _FullError
+        if self._modules:
+            node = without_modules(node, self._modules)
         if isinstance(node, ast.Assert):
             self._assert_statement(node, scope)
-            return
-        if is_too_deep(node):
+        elif is_too_deep(node):
             self._reject_all(node, "it stands in a statement that is nested too deeply")
-            return
+        else:
+            self._other_statement(node, scope)
+
+    def _other_statement(self, node: ast.stmt, scope: Scope) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._function(node, scope)
@@ -129,243 +159,188 @@ class Script:
             case ast.Assign():
                 for part in _split(node):
                     scope.add(part)
+            case ast.Expr(value=ast.Await()):
+                scope.add(node)
             case ast.Expr() | ast.Pass() | ast.Global() | ast.Nonlocal():
                 pass
             case _:
                 self._compound(node, scope)
 
     def _compound(self, node: ast.stmt, scope: Scope) -> None:
-        if not _holds_asserts(node, self._checkers):
+        if not self._holds_asserts([node]):
             scope.add(node)
             return
         match node:
-            case ast.For() if not node.orelse or not _holds_asserts(node, self._checkers, parts=node.orelse):
+            case ast.For() if not self._holds_asserts(node.orelse):
                 self._loop(node, scope)
-            case ast.If(test=test) if _is_main_guard(test):
+            case ast.If(test=ast.Compare() as test) if "__name__" in free_names(test):
                 self._block(node.body, scope)
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=ast.Attribute(attr="subTest")))]):
                 self._block(node.body, scope)
             case _:
-                self._reject_all(node, f"it stands inside a {type(node).__name__.lower()} statement")
+                self._reject_all(node, f"its meaning depends on the {type(node).__name__.lower()} statement around it")
 
     def _loop(self, node: ast.For, scope: Scope) -> None:
         values = iteration_values(node.iter, scope)
         if values is None:
             self._reject_all(node, "it stands in a loop whose values are not literals")
-            return
-        if any(isinstance(n, ast.Break | ast.Continue) for n in ast.walk(node)):
+        elif any(isinstance(n, ast.Break | ast.Continue) for n in ast.walk(node)):
             self._reject_all(node, "it stands in a loop with break or continue")
-            return
-        for value in values:
-            self._block(self._bound_body(node.body, node.target, value, scope), scope)
-
-    def _bound_body(self, body: Sequence[ast.stmt], target: ast.expr, value: ast.expr, scope: Scope) -> list[ast.stmt]:
-        """The body of one iteration: constants are put in place of their variables, other values are assigned."""
-        bindings = match_target(target, value)
-        if bindings is None:
-            scope.add(ast.Assign([target], value))
-            return list(body)
-        rebound = bound_names(body)
-        constants = {n: v for n, v in bindings.items() if is_immutable_literal(v) and n not in rebound}
-        for name, part in bindings.items():
-            if name not in constants:
-                scope.add(_assignment(name, part))
-        return [substitute(statement, constants) for statement in body]
+        else:
+            for value in values:
+                self._block(_iteration(node, value), scope)
 
     def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
-        """Imports of the solution itself, under whatever module name the suite made up, bind what is there already."""
+        """Imports of the solution, under whatever module name the suite made up, bind what is there already."""
         if isinstance(node, ast.Import):
-            kept = [a for a in node.names if _is_importable(a.name)]
-            if kept:
-                scope.add(ast.Import(kept))
-            return
-        if node.module == "__future__" or (node.level == 0 and _is_importable(node.module or "")):
+            known = [a for a in node.names if _is_importable(a.name)]
+            self._modules |= {a.asname or a.name for a in node.names if not _is_importable(a.name)}
+            if known:
+                scope.add(ast.Import(known))
+        elif node.level == 0 and node.module is not None and _is_importable(node.module):
             if node.module != "__future__":
                 scope.add(node)
-            return
-        for alias in node.names:
-            if alias.asname not in (None, alias.name):
-                scope.add(_assignment(alias.asname or "", ast.Name(alias.name, ast.Load())))
+        else:
+            for alias in node.names:
+                if alias.asname not in (None, alias.name):
+                    scope.add(assignment(alias.asname or "", ast.Name(alias.name, ast.Load())))
 
     def _call(self, node: ast.stmt, call: ast.Call, scope: Scope) -> None:
-        if is_assertion_method(call):
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if is_assertion(call) and name not in scope.declared:
             expression = asserted_expression(call)
             if expression is None:
-                self._reject(_shown(node), RejectedError("this assertion method is not supported"))
+                self._reject(_shown(node), "this assertion is not supported")
             else:
                 self._assert(expression, node, scope)
-            return
-        match call.func:
-            case ast.Name(id=name) if name in self._checkers:
-                if call.args or call.keywords or _required(self._checkers[name]):  # else it ran where it is defined
-                    self._inline(self._checkers[name], call, scope)
-            case ast.Name(id="print"):
-                pass
-            case _:
-                scope.add(node)
+        elif name in self._checkers:
+            if call.args or call.keywords or required_parameters(self._checkers[name]):
+                self._inline(self._checkers[name], call, scope)  # without arguments it ran where it is defined
+        elif name != "print":
+            scope.add(node)
 
     # -- functions and classes ----------------------------------------------------------------------------------------
 
-    def _register_checkers(self, statements: Iterable[ast.stmt]) -> None:
-        """Functions that hold asserts and take arguments: their asserts run where they are called."""
+    def _register_functions(self, statements: Iterable[ast.stmt]) -> None:
+        """Find the checkers: functions that hold asserts, or call one that does. Their asserts run where they run."""
         nodes = [n for s in statements for n in ast.walk(s)]
         functions = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        for _ in range(2):  # a checker may call another
+        for _ in range(3):
             for function in functions:
-                if _holds_asserts(function, self._checkers, parts=function.body):
+                if self._holds_asserts(function.body):
                     self._checkers[function.name] = function
+        self._fixtures = {f.name: f"fixture_{f.name}" for f in functions if is_fixture(f)}
         self._called = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
 
+    def _holds_asserts(self, statements: Iterable[ast.stmt]) -> bool:
+        return any(_is_assertion(n) or self._is_checker_call(n) for s in statements for n in ast.walk(s))
+
+    def _is_checker_call(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+                return name in self._checkers
+            case _:
+                return False
+
     def _function(self, node: Function, scope: Scope) -> None:
-        if node.name not in self._checkers or self._checkers[node.name] is not node:
+        if node.name in self._fixtures:
+            scope.add(ast.FunctionDef(self._fixtures[node.name], node.args, node.body, [], None, lineno=1))
+            return
+        if node.name not in self._checkers or node.name == self.entry_point:
             scope.add(node)
             return
-        required = _required(node)
-        table = _parametrized(node)
+        self._checkers[node.name] = node
+        required = required_parameters(node)
+        table = parametrized(node)
         if table is not None:
             self._parametrize(node, *table, scope)
         elif not required:
-            self._inline(node, ast.Call(ast.Name(node.name), [], []), scope)
+            self._inline(node, call_of(node.name), scope)
         elif required == ["candidate"] and node.name not in self._called:
-            argument = ast.Name(self.entry_point, ast.Load())
-            self._inline(node, ast.Call(ast.Name(node.name), [argument], []), scope)
+            self._inline(node, call_of(node.name, candidate=ast.Name(self.entry_point, ast.Load())), scope)
+        elif all(name in self._fixtures for name in required):
+            self._inline(node, call_of(node.name, **{n: call_of(self._fixtures[n]) for n in required}), scope)
         elif node.name not in self._called:
-            self._reject_all(node, f"it stands in {node.name}, whose parameters {', '.join(required)} nothing gives")
+            self._reject_all(node, f"nothing gives the parameters of {node.name}: {', '.join(required)}")
 
     def _inline(self, node: Function, call: ast.Call, scope: Scope) -> None:
         """Run a function's body with its parameters bound."""
-        if node.name in self._calling or len(self._calling) > 8:
-            self._reject_all(node, "it stands in a function that calls itself")
-            return
-        bindings = _arguments(node, call)
-        if bindings is None:
+        bindings = arguments(node, call)
+        if node.name in self._calling or len(self._calling) >= MAX_CALL_DEPTH:
+            self._reject_all(node, f"{node.name} calls itself")
+        elif bindings is None:
             self._reject_all(node, f"the arguments of {node.name} cannot be told")
-            return
-        inner = scope.child(bound_names(node.body))
-        body = self._with_arguments(node, bindings, inner)
-        self._calling.append(node.name)
-        try:
-            self._block(body, inner)
-        finally:
+        else:
+            inner = scope.child(bound_names(node.body))
+            if not self._calling:
+                self._define_later_names(node, inner)
+            self._calling.append(node.name)
+            self._block(with_arguments(without_await(node), bindings), inner)
             self._calling.pop()
 
-    def _with_arguments(self, node: Function, bindings: dict[str, ast.expr], scope: Scope) -> list[ast.stmt]:
-        rebound = bound_names(node.body)
-        replaced = {
-            name: value
-            for name, value in bindings.items()
-            if name not in rebound and (is_immutable_literal(value) or isinstance(value, ast.Name))
-        }
-        if any(isinstance(v, ast.Name) and v.id in rebound for v in replaced.values()):
-            replaced = {n: v for n, v in replaced.items() if is_immutable_literal(v)}
-        assigned = {n: v for n, v in bindings.items() if n not in replaced}
-        if any(free_names(v) & assigned.keys() for v in assigned.values()):
-            names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in assigned]
-            scope.add(ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(list(assigned.values()), ast.Load())))
-        else:
-            for name, value in assigned.items():
-                scope.add(_assignment(name, value))
-        return [substitute(statement, replaced) for statement in node.body]
+    def _define_later_names(self, node: Function, scope: Scope) -> None:
+        """A function may use what the module defines after it."""
+        missing = (free_names(node) & scope.declared) - scope.bound
+        for statement in self._later if missing else ():
+            names = bound_names([statement])
+            if not names & scope.bound and not names & self._checkers.keys():
+                scope.add(statement)
 
     def _parametrize(self, node: Function, names: list[str], table: ast.expr, scope: Scope) -> None:
         values = iteration_values(table, scope)
-        if values is None or sorted(names) != sorted(_required(node)):
+        if values is None or sorted(names) != sorted(required_parameters(node)):
             self._reject_all(node, "its parameters are not literals")
             return
         for value in values:
-            row = _row(value, len(names))
+            row = table_row(value, len(names))
             if row is None:
                 self._reject_all(node, "a row of its parameters does not fit")
                 return
-            keywords = [ast.keyword(name, part) for name, part in zip(names, row, strict=True)]
-            self._inline(node, ast.Call(ast.Name(node.name), [], keywords), scope)
+            self._inline(node, call_of(node.name, **dict(zip(names, row, strict=True))), scope)
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         methods = [n for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        if not any(_holds_asserts(m, self._checkers, parts=m.body) for m in methods):
+        if node.name == self.entry_point or not any(self._holds_asserts(m.body) for m in methods):
             scope.add(node)
             return
-        inner = scope.child()
-        renamed = {m.name: _without_self(m) for m in methods}
+        inner = scope.child(bound_names(node.body))
+        functions = {m.name: without_self(m, node.name) for m in methods}
         for statement in node.body:
-            if isinstance(statement, ast.Assign):
-                inner.add(_SelfToNames.of(statement, ()))
-                for target in statement.targets:
-                    if isinstance(target, ast.Name):
-                        inner.add(_assignment(f"self_{target.id}", ast.Name(target.id, ast.Load())))
-        for method in methods:
-            if not _holds_asserts(method, self._checkers, parts=method.body) and method.name not in SET_UP:
-                inner.add(renamed[method.name])
-        before = [s for name in SET_UP if name in renamed for s in renamed[name].body]
-        for method in methods:
-            if method.name.startswith("test"):
-                function = renamed[method.name]
-                function.body = [*copy.deepcopy(before), *function.body]
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                inner.add(statement)
+                for name in sorted(bound_names([statement])):
+                    inner.add(assignment(f"self_{name}", ast.Name(name, ast.Load())))
+        set_up = [s for name in SET_UP if name in functions for s in functions[name].body]
+        for name, function in functions.items():
+            if self._holds_asserts(function.body) or name.startswith("test"):
                 self._checkers[function.name] = function
+            elif name not in SET_UP:
+                inner.add(function)
+        for name, function in functions.items():
+            if name.startswith("test"):
+                function.body = [*copy.deepcopy(set_up), *function.body]
                 self._function(function, inner)
 
 
-SET_UP = ("setUpClass", "setup_class", "setUp", "setup_method")
+def _is_assertion(node: ast.AST) -> bool:
+    match node:
+        case ast.Assert():
+            return True
+        case ast.Expr(value=ast.Call() as call) | ast.withitem(context_expr=ast.Call() as call):
+            return is_assertion(call)
+        case _:
+            return False
 
 
-class _SelfToNames(ast.NodeTransformer):
-    """Turns attributes of `self` into variables: `self.x` → `self_x`; assertion methods stay."""
-
-    def __init__(self, owners: Iterable[str]) -> None:
-        self.owners = frozenset(owners)
-
-    @classmethod
-    def of(cls, node: ast.stmt, owners: Iterable[str]) -> ast.stmt:
-        rewritten: ast.stmt = cls(owners).visit(copy.deepcopy(node))
-        return rewritten
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id in self.owners and not _is_unittest(node.attr):
-            return ast.Name(f"self_{node.attr}", node.ctx)
-        return node
-
-
-def _is_unittest(attr: str) -> bool:
-    return attr.startswith("assert") or attr in ("subTest", "fail", "skipTest")
-
-
-def _without_self(method: Function) -> Function:
-    """The method as a function: without its first parameter, attributes of which become variables."""
-    function = copy.deepcopy(method)
-    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in method.decorator_list)
-    function.decorator_list = [d for d in function.decorator_list if not isinstance(d, ast.Name)]
-    if not function.name.startswith("test"):
-        function.name = f"self_{function.name}"
-    if static or not function.args.args:
-        return function
-    owner = function.args.args.pop(0).arg
-    function.body = [_SelfToNames.of(s, {owner}) for s in function.body]
-    return function
-
-
-def _holds_asserts(node: ast.AST, checkers: Iterable[str], parts: Sequence[ast.stmt] | None = None) -> bool:
-    names = set(checkers)
-    for part in [node] if parts is None else parts:
-        for inner in ast.walk(part):
-            if isinstance(inner, ast.Assert) or _asserted_call(inner):
-                return True
-            if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
-                func = inner.value.func
-                if isinstance(func, ast.Name) and func.id in names:
-                    return True
-    return False
-
-
-def _asserted_call(node: ast.AST) -> bool:
-    if not (isinstance(node, ast.Expr | ast.withitem)):
-        return False
-    call = node.value if isinstance(node, ast.Expr) else node.context_expr
-    if not isinstance(call, ast.Call):
-        return False
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "raises":
-        return True
-    return is_assertion_method(call)
+def _iteration(node: ast.For, value: ast.expr) -> list[ast.stmt]:
+    """The body of one iteration: constants are put in place of their variables, other values are assigned."""
+    bindings = match_target(node.target, value)
+    if bindings is None:
+        return [ast.Assign([node.target], value, lineno=1), *node.body]
+    rebound = bound_names(node.body)
+    constants = {n: v for n, v in bindings.items() if is_immutable_literal(v) and n not in rebound}
+    assigned = [assignment(name, part) for name, part in bindings.items() if name not in constants]
+    return [*assigned, *(substitute(statement, constants) for statement in node.body)]
 
 
 def _shown(node: ast.AST) -> str:
@@ -375,75 +350,19 @@ def _shown(node: ast.AST) -> str:
         return "assert …"
 
 
-def _assignment(name: str, value: ast.expr) -> ast.Assign:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
-
-
 def _split(node: ast.Assign) -> list[ast.stmt]:
-    """`a, b = 1, 2` as two statements where that means the same."""
+    """`a, b = 1, 2` and `a = b = 0` as one statement per name, where that means the same."""
     match node:
         case ast.Assign(targets=[ast.Tuple() as target], value=ast.Tuple() as value):
             bindings = match_target(target, value)
             if bindings is not None and not free_names(value) & bindings.keys():
-                return [_assignment(name, part) for name, part in bindings.items()]
+                return [assignment(name, part) for name, part in bindings.items()]
+        case ast.Assign(targets=[_, _, *_] as targets, value=value) if is_immutable_literal(value):
+            return [ast.Assign([target], value, lineno=1) for target in targets]
     return [node]
-
-
-def _is_main_guard(test: ast.expr) -> bool:
-    return "__name__" in free_names(test) and isinstance(test, ast.Compare)
 
 
 def _is_importable(module: str) -> bool:
     """Whether the module is one that a machine has, rather than the suite's idea of the solution's file name."""
     top = module.partition(".")[0]
-    return top in sys.stdlib_module_names or top in ("numpy", "pandas", "pytest", "hypothesis", "scipy", "sympy")
-
-
-def _required(node: Function) -> list[str]:
-    args = node.args
-    positional = [*args.posonlyargs, *args.args]
-    plain = positional[: len(positional) - len(args.defaults)]
-    return [a.arg for a in plain] + [
-        a.arg for a, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
-    ]
-
-
-def _arguments(node: Function, call: ast.Call) -> dict[str, ast.expr] | None:
-    """Parameters with what the call gives them; None if that takes more than matching positions and names."""
-    args = node.args
-    if args.vararg or args.kwarg or any(isinstance(a, ast.Starred) for a in call.args):
-        return None
-    positional = [a.arg for a in (*args.posonlyargs, *args.args)]
-    defaults = dict(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
-    defaults |= {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
-    if len(call.args) > len(positional) or any(k.arg is None for k in call.keywords):
-        return None
-    given = dict(zip(positional, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg}
-    bindings = defaults | given
-    return bindings if bindings.keys() == set(parameters(node)) else None
-
-
-def _parametrized(node: Function) -> tuple[list[str], ast.expr] | None:
-    """Names and table of `@pytest.mark.parametrize("a, b", [...])`."""
-    for decorator in node.decorator_list:
-        match decorator:
-            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, table, *_]):
-                match names:
-                    case ast.Constant(value=str(text)):
-                        return [n.strip() for n in text.split(",") if n.strip()], table
-                    case ast.List(elts=elts) | ast.Tuple(elts=elts):
-                        texts = [e.value for e in elts if isinstance(e, ast.Constant)]
-                        return [text for text in texts if isinstance(text, str)], table
-    return None
-
-
-def _row(value: ast.expr, n_names: int) -> list[ast.expr] | None:
-    """The values of one row of a parameter table, `pytest.param(...)` included."""
-    match value:
-        case ast.Call(func=ast.Attribute(attr="param"), args=args):
-            row = list(args)
-        case ast.Tuple(elts=elts) | ast.List(elts=elts) if n_names > 1:
-            row = list(elts)
-        case _:
-            row = [value]
-    return row if len(row) == n_names else None
+    return top in sys.stdlib_module_names or top in OTHER_PACKAGES

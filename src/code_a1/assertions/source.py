@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from code_a1.assertions.parsing import parse_expression, to_text
+from code_a1.assertions.names import COMPREHENSIONS, free_names
+from code_a1.assertions.parsing import parse_expression, parse_module, to_text
 from code_a1.assertions.unrolling import substitute
 from code_a1.records import TestCase
 
@@ -22,13 +23,26 @@ def to_source(test: TestCase, literal: Callable[[bytes], str] | None = None) -> 
     """
     if test.kind == "check":
         return test.source
-    names: dict[str, ast.expr] = {f"_{i}": parse_expression(call) for i, call in enumerate(test.calls)}
-    expected = test.expected
-    if test.expected_value is not None and literal is not None:
-        expected = literal(test.expected_value)
+    form = parse_expression(test.form)
+    calls = {f"_{i}": parse_expression(call) for i, call in enumerate(test.calls)}
+    results: dict[str, ast.expr] = {}
+    assigned: list[ast.stmt] = []
+    if not _read_once_in_order(form, list(calls)):
+        assigned = [ast.Assign([ast.Name(f"result{n}", ast.Store())], call, lineno=1) for n, call in calls.items()]
+        results = {n: ast.Name(f"result{n}", ast.Load()) for n in calls}
+    names = results or calls
+    expected = literal(test.expected_value) if test.expected_value is not None and literal else test.expected
     if expected is not None:
-        names["expected"] = parse_expression(expected)
-    statement = ast.Assert(substitute(parse_expression(test.form), names), None)
-    known = test.prelude.splitlines()
-    before = [line for line in test.form_prelude.splitlines() if line not in known]
-    return "\n".join([*known, *before, to_text(statement)])
+        names = names | {"expected": parse_expression(expected)}
+    before = [to_text(s) for s in parse_module(test.prelude)]
+    before += [text for s in parse_module(test.form_prelude) if (text := to_text(s)) not in before]
+    statement = ast.Assert(substitute(form, names), None)
+    return "\n".join([*before, *map(to_text, assigned), to_text(statement)])
+
+
+def _read_once_in_order(form: ast.expr, names: list[str]) -> bool:
+    """Whether the calls may be written where their results are read: once each, in order, and not inside a loop."""
+    read = sorted((n.lineno, n.col_offset, n.id) for n in ast.walk(form) if isinstance(n, ast.Name) and n.id in names)
+    inner = [n for n in ast.walk(form) if isinstance(n, (*COMPREHENSIONS, ast.Lambda))]
+    repeated = any(not free_names(n).isdisjoint(names) for n in inner)
+    return [name for _, _, name in read] == names and not repeated
