@@ -26,7 +26,7 @@ class Plan(Protocol):
         ...
 
 
-def planned_attention(  # noqa: PLR0917 - the signature is transformers'
+def planned_attention(
     module: Any,
     query: Tensor,
     key: Tensor,

