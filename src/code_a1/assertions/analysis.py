@@ -97,15 +97,18 @@ def _liftable(test: ast.expr, scope: Scope, *, entry_is_class: bool) -> list[Ste
     used = free_names(test)
     steps = scope.slice(used)
     pinned = _pinned(test, scope, entry_is_class)
+    if entry_is_class:
+        pinned |= scope.instances
     lifted: list[Step] = []
     kept: list[Step] = []
     for step in reversed(steps):
         name = step.assigned_name
         between = [k for k in kept if k.live or not (k.binds | k.changes).isdisjoint(step.uses)]
-        movable = name is not None and step.live and not between and name not in pinned
+        movable = name in used and step.live and not between and name not in pinned
         if movable and not any(name in k.uses or name in k.changes for k in kept):
             value = step.node.value  # type: ignore[attr-defined]
             lifted.append(step)
+            used |= free_names(value)
             pinned |= _pinned(value, scope, entry_is_class)
         else:
             kept.append(step)
@@ -125,15 +128,9 @@ def _pinned(node: ast.expr, scope: Scope, entry_is_class: bool) -> set[str]:
         current = queue.pop()
         if isinstance(current, ast.expr) and not isinstance(current, ast.Name) and probe.is_observation(current):
             found |= free_names(current)
-        elif isinstance(current, ast.Name) and current is node and _is_reference(current, scope):
-            found.add(current.id)
         else:
             queue += ast.iter_child_nodes(current)
     return found
-
-
-def _is_reference(node: ast.Name, scope: Scope) -> bool:
-    return node.id == scope.entry_point
 
 
 def _normalised(form: ast.expr, n_calls: int) -> tuple[ast.expr, ast.expr | None]:

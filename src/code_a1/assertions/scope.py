@@ -88,6 +88,7 @@ class Scope:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             uses.discard(node.name)  # it may call itself
         binds = bound_names([node])
+        self._note_aliases(node, binds)
         changes = self._with_aliases(changed_names(node) - self.frozen)
         live = self.is_live(uses)
         step = Step(node, frozenset(uses), frozenset(binds), frozenset(changes), _replaces(node), live)
@@ -157,7 +158,6 @@ class Scope:
         self.entry_changed = self.entry_changed or self.entry_point in step.changes
         self.frozen -= step.binds
         self.bound |= step.binds
-        self._alias(step)
         match step.node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_immutable_literal(value):
                 self.frozen.add(name)
@@ -175,19 +175,26 @@ class Scope:
             queue += new
         return found
 
-    def _alias(self, step: Step) -> None:
+    def _note_aliases(self, node: ast.stmt, binds: set[str]) -> None:
         """Note that after `b = a`, `b = [a]` or `for b in a` a change of one is a change of the other."""
-        match step.node:
-            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.For(iter=value):
-                shared = exposed_names(value) - self.frozen - step.binds
-            case _:
-                shared = set()
-        for name in step.binds if step.replaces else ():
-            self._aliases.pop(name, None)
-        for name in step.binds if shared else ():
-            self._aliases[name] = self._aliases.get(name, frozenset()) | shared
-            for other in shared:
-                self._aliases[other] = self._aliases.get(other, frozenset()) | {name}
+        for name in binds if _replaces(node) else ():
+            for other in self._aliases.pop(name, frozenset()):
+                self._aliases[other] -= {name}
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return
+        for inner in ast.walk(node):
+            match inner:
+                case ast.Assign(targets=targets, value=value):
+                    bound = bound_names(targets)
+                case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.For(target=target, iter=value):
+                    bound = bound_names([target])
+                case _:
+                    continue
+            shared = exposed_names(value) - self.frozen - bound
+            for name in bound:
+                for other in shared:
+                    self._aliases[name] = self._aliases.get(name, frozenset()) | {other}
+                    self._aliases[other] = self._aliases.get(other, frozenset()) | {name}
 
 
 def _replaces(node: ast.stmt) -> bool:
