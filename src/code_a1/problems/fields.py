@@ -12,7 +12,7 @@ from code_a1.records import Problem
 
 Fields = Mapping[str, object]
 
-PARSED_TEST_CHARACTERS = 20_000
+PARSED_TEST_CHARACTERS = 5_000
 """Longer reference tests are not parsed on reading: EvalPlus's 15 MB take 8 s, and the judge runs them anyway."""
 
 
