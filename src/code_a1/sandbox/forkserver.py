@@ -62,12 +62,12 @@ class ForkServerHandle:
             theirs.close()
         self.control.settimeout(START_TIMEOUT_S)
         try:
-            ready = self.control.recv(1)
+            ready = self.control.recv(1024)
         except OSError:
             ready = b""
         if ready != b"R":
             self.close()
-            raise ForkServerClosed("a fork server did not start")
+            raise ForkServerClosed(ready[1:].decode("utf-8", "replace") or "a fork server did not start")
         self.control.settimeout(None)
 
     def fork(self, *, beside: bool = False) -> Child:

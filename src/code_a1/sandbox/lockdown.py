@@ -7,11 +7,26 @@ import math
 import os
 import resource
 import signal
+import sys
 from pathlib import Path
+
+from code_a1.sandbox import landlock, namespaces, seccomp, syscalls
 
 PAGE = resource.getpagesize()
 FALLBACK_VM_BYTES = 512 << 20
 """Assumed size of the server where /proc cannot be read."""
+FIRST_OWN_UID, OWN_UIDS = 61184, 4000
+"""Range of user ids for servers that start as root (systemd's for dynamic users)."""
+MAX_FILE_BYTES = 1 << 20
+MAX_DESCRIPTORS = 256
+MAX_TASKS = 256
+"""Processes and threads of an own user id."""
+_KEEP_CAPABILITIES, _NO_NEW_PRIVILEGES, _PARENT_DEATH_SIGNAL, _SUBREAPER = 8, 38, 1, 36
+_DAC_READ_SEARCH = 1 << 2
+
+
+class IsolationFailed(RuntimeError):
+    """A part of the tier cannot be had on this machine; the message says which."""
 
 
 def vm_bytes() -> int:
@@ -23,32 +38,47 @@ def vm_bytes() -> int:
 
 
 class Isolation:
-    """The tier without namespaces and filters: own session, limits, everything killed afterwards."""
+    """What the server has entered, and how its children go on from there."""
 
-    def __init__(self) -> None:
-        self.base_bytes = vm_bytes()
+    def __init__(self, *, filtered: bool, first_process: bool, own_uid: bool) -> None:
+        self.filtered = filtered
+        self.first_process = first_process
+        self.own_uid = own_uid
+        self.base_bytes = FALLBACK_VM_BYTES
 
     def private_descriptor(self, channel: int, number: int) -> None:
         """In the child: leave nothing open but the standard streams and `channel`, moved to `number`."""
         if channel != number:
             os.dup2(channel, number)
-        os.closerange(number + 1, max(256, channel + 1))
+        try:
+            syscalls.call("close_range", number + 1, 0xFFFFFFFF, 0)
+        except OSError:
+            os.closerange(number + 1, max(MAX_DESCRIPTORS, channel + 1))
 
     def confine(self, memory_mb: int, cpu_s: float) -> None:
-        """In the child, before the program: give up what it must not have."""
+        """In the child, before the program: give up what only the server needs."""
         os.setsid()
-        limits = {
-            resource.RLIMIT_AS: self.base_bytes + (memory_mb << 20),
-            resource.RLIMIT_CPU: math.ceil(cpu_s),
-            resource.RLIMIT_FSIZE: 16 << 20,
-            resource.RLIMIT_CORE: 0,
-            resource.RLIMIT_NOFILE: 256,
-        }
-        for which, value in limits.items():
+        if sys.platform == "linux":
+            syscalls.prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        limits = [
+            (resource.RLIMIT_AS, self.base_bytes + (memory_mb << 20)),
+            (resource.RLIMIT_CPU, math.ceil(cpu_s)),
+            (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NOFILE, MAX_DESCRIPTORS),
+        ]
+        if self.own_uid:
+            limits.append((resource.RLIMIT_NPROC, MAX_TASKS))
+        for which, value in limits:
             resource.setrlimit(which, (value, value))
+        if self.filtered:
+            seccomp.install(seccomp.child_filter(os.getpid()))
 
     def kill_and_reap(self, children: list[int]) -> list[tuple[int, int]]:
         """In the server: nothing that the children started survives. Wait status and peak memory in bytes of each."""
+        if self.first_process and os.getpid() == 1:  # outside its own namespace this would kill everything
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
         for child in children:
             for kill in (os.killpg, os.kill):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -57,10 +87,153 @@ class Isolation:
         for child in children:
             _, status, usage = os.wait4(child, 0)
             ended.append((status, usage.ru_maxrss * 1024))
+        self.reap_others()
         return ended
 
+    def reap_others(self) -> None:
+        """Kill and reap what the children left behind; without filters they could fork."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                if not (self.filtered or self.first_process):
+                    for orphan in adopted():
+                        with contextlib.suppress(ProcessLookupError, PermissionError):
+                            os.kill(orphan, signal.SIGKILL)
+                os.waitpid(-1, 0)
 
-def enter(tier: str) -> Isolation:
-    """Enter the tier in the fork server."""
-    del tier
-    return Isolation()
+
+def adopted() -> list[int]:
+    """Children of this process that it did not fork: orphans of its children."""
+    try:
+        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def enter(tier: str, site: list[str]) -> Isolation:
+    """Enter the tier; returns in the process that is to serve. Raises IsolationFailed."""
+    base_bytes = vm_bytes()
+    folders = namespaces.readable_folders(site)
+    if tier == "full":
+        isolation = _enter_full(folders)
+    elif tier == "no-namespaces":
+        isolation = _enter_without_namespaces(folders)
+    else:
+        isolation = _enter_limits_only(folders)
+    isolation.base_bytes = base_bytes
+    return isolation
+
+
+def _enter_full(folders: list[str]) -> Isolation:
+    root = os.getuid() == 0
+    with _explained("namespaces"):
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        if root:
+            try:
+                namespaces.enter_as_root()
+            except PermissionError:
+                root = False
+        if not root:
+            namespaces.enter_as_user()
+    with _explained("a private root folder"):
+        namespaces.private_root(folders)
+    own_uid = root and _become_nobody(readable=True)
+    if own_uid:
+        with contextlib.suppress(OSError):  # limits per user are then counted for the whole machine
+            namespaces.enter_user_namespace(os.dup(proc))
+    os.close(proc)
+    _fork_first_process()
+    _drop_privileges(0)
+    if landlock.version():  # the private root holds without it
+        with _explained("Landlock"):
+            landlock.restrict(["/"], namespaces.DEVICES)
+    _filter()
+    return Isolation(filtered=True, first_process=True, own_uid=True)
+
+
+def _enter_without_namespaces(folders: list[str]) -> Isolation:
+    kept = 0
+    own_uid = False
+    if os.getuid() == 0:
+        readable = all(_others_may_read(folder) for folder in folders)
+        own_uid = _become_nobody(readable=readable)
+        kept = 0 if readable or not own_uid else _DAC_READ_SEARCH
+    _drop_privileges(kept)
+    _die_with_worker()
+    with _explained("Landlock"):
+        landlock.restrict(folders, namespaces.DEVICES)
+    _filter()
+    return Isolation(filtered=True, first_process=False, own_uid=own_uid)
+
+
+def _enter_limits_only(folders: list[str]) -> Isolation:
+    """Limits and process groups; on Linux also whatever else happens to work, which is not relied upon."""
+    own_uid = filtered = False
+    if sys.platform == "linux":
+        if os.getuid() == 0 and all(_others_may_read(folder) for folder in folders):
+            own_uid = _become_nobody(readable=True)
+        with contextlib.suppress(IsolationFailed):
+            _drop_privileges(0)
+        _die_with_worker()
+        with contextlib.suppress(OSError):
+            syscalls.prctl(_SUBREAPER, 1)
+        with contextlib.suppress(IsolationFailed):
+            _filter()
+            filtered = True
+    return Isolation(filtered=filtered, first_process=False, own_uid=own_uid)
+
+
+def _become_nobody(*, readable: bool) -> bool:
+    """Take an unprivileged user id that no other server has; False where there is none to take."""
+    uid = FIRST_OWN_UID + os.getpid() % OWN_UIDS
+    if not readable:
+        syscalls.prctl(_KEEP_CAPABILITIES, 1)
+    try:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    except OSError:  # a container that maps few ids: its root is an ordinary user already
+        return False
+    return True
+
+
+def _others_may_read(folder: str) -> bool:
+    path = Path(folder)
+    return all(place.stat().st_mode & 0o001 for place in (path, *path.parents) if place.is_dir())
+
+
+def _fork_first_process() -> None:
+    """Go on as process 1 of the new namespace; the process outside waits for its end."""
+    child = os.fork()
+    if child:
+        with contextlib.suppress(OSError):
+            os.closerange(3, MAX_DESCRIPTORS)
+            os.waitpid(child, 0)
+        os._exit(0)
+    _die_with_worker()
+
+
+def _die_with_worker() -> None:
+    """End when the process that started this one ends."""
+    syscalls.prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _drop_privileges(kept: int) -> None:
+    with _explained("giving up privileges"):
+        if os.geteuid() == 0 or kept or os.getpid() == 1:
+            syscalls.set_capabilities(kept)
+        syscalls.prctl(_NO_NEW_PRIVILEGES, 1)
+
+
+def _filter() -> None:
+    with _explained("seccomp"):
+        if not syscalls.AVAILABLE:
+            raise OSError("filters are written for Linux on x86-64 and aarch64 only")
+        seccomp.install(seccomp.server_filter())
+
+
+@contextlib.contextmanager
+def _explained(part: str):  # type: ignore[no-untyped-def]
+    try:
+        yield
+    except OSError as error:
+        raise IsolationFailed(f"{part}: {error}") from error

@@ -45,15 +45,20 @@ class Sandbox:
     """Runs programs that nobody trusts, on all cores.
 
     `workers` is the number of processes that run programs at the same time, 0 for one per core. `allow_tier` is the
-    weakest isolation to accept ("full", "no-namespaces" or "rlimits-only"). Raises SandboxUnavailable if this machine
-    offers less.
+    weakest isolation to accept ("full", "no-namespaces" or "rlimits-only"); the strongest that works is used, unless
+    `tier` names one. Raises SandboxUnavailable if this machine offers less.
     """
 
     def __init__(
-        self, limits: Limits = Limits(), *, workers: int = 0, allow_tier: str = "no-namespaces"  # noqa: B008 - frozen
+        self,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        *,
+        workers: int = 0,
+        allow_tier: str = "no-namespaces",
+        tier: str | None = None,
     ) -> None:
         self.limits = limits
-        self.tier: TierReport = require(allow_tier)
+        self.tier: TierReport = require(allow_tier, tier)
         self._size = workers or _cores()
         self._workers: list[WorkerHandle] = []
         self._waiting: deque[PendingJob] = deque()

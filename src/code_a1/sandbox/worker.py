@@ -95,7 +95,7 @@ def main(upstream_fd: int, tier: str, source_root: str, site: list[str]) -> None
     upstream = socket.socket(fileno=upstream_fd)
     worker = Worker(upstream, tier, source_root, site)
     try:
-        worker.server(0, with_numpy=False)
+        worker.server(0, with_numpy=False)  # the one that most programs need; others start when asked for
         upstream.sendall(wire.pack_result(wire.READY, []))
         worker.serve()
     except ForkServerClosed as error:

@@ -110,7 +110,11 @@ def main(control_fd: int, tier: str, with_numpy: bool, source_root: str, site: l
     neutral_streams()
     sys.path.extend(site)
     preload(with_numpy)
-    isolation = lockdown.enter(tier)  # returns in the process that serves
+    try:
+        isolation = lockdown.enter(tier, site)  # returns in the process that serves
+    except lockdown.IsolationFailed as failed:
+        control.sendall(b"X" + str(failed).encode())
+        return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     hide_ourselves(source_root)
     gc.collect()

@@ -1,0 +1,129 @@
+"""System call filters (classic BPF): what a fork server and its children may ask of the kernel.
+
+Two filters, since installing one takes a while: the long one is installed once, in the fork server; each child adds a
+short one, which also takes away what the server itself needs (forking, signals).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+
+from code_a1.sandbox import syscalls
+from code_a1.sandbox.syscalls import NUMBERS
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_DENY = 0x00050000
+_ARCHITECTURE = 0xC000003E if syscalls.X86_64 else 0xC00000B7
+_X32_BIT = 0x40000000
+_NEWEST_KNOWN = 470
+"""Calls with higher numbers do not exist for programs."""
+_NR, _ARCH, _ARGUMENTS = 0, 4, 16
+_CLONE_THREAD = 0x00010000
+
+DENIED = (
+    # network: sockets that exist (socketpair) still work, for asyncio
+    "socket", "connect", "bind", "listen", "accept", "accept4", "sendmmsg", "recvmmsg",
+    # other programs, other processes
+    "execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
+    "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill",
+    "migrate_pages", "move_pages", "setpriority", "sched_setscheduler", "sched_setparam", "sched_setattr",
+    "sched_setaffinity", "ioprio_set",
+    # files: contents are Landlock's, this is what Landlock leaves open
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat",
+    "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
+    "removexattrat", "mknod", "mknodat", "symlink", "symlinkat", "name_to_handle_at", "open_by_handle_at",
+    # namespaces, mounts, the machine
+    "unshare", "setns", "chroot", "pivot_root", "mount", "umount2", "mount_setattr", "open_tree", "open_tree_attr",
+    "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "bpf", "perf_event_open", "userfaultfd", "io_uring_setup",
+    "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key", "init_module", "finit_module",
+    "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd",
+    "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname", "iopl", "ioperm",
+    "modify_ldt", "syslog", "vhangup", "personality", "memfd_create", "memfd_secret",
+    # memory and queues that outlive a process
+    "shmget", "semget", "msgget", "mq_open", "mq_notify",
+)  # fmt: skip
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]  # noqa: RUF012
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.POINTER(_Instruction))]  # noqa: RUF012
+
+
+class Filter:
+    """A filter being written. Rules are tried in order; what no rule ends is allowed."""
+
+    def __init__(self) -> None:
+        self.instructions: list[tuple[int, int, int, int]] = [
+            (_LOAD, 0, 0, _ARCH), (_EQUAL, 1, 0, _ARCHITECTURE), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NR),
+        ]  # fmt: skip
+        if syscalls.X86_64:
+            self.instructions += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL)]
+
+    def fail(self, name: str, error: int = errno.EPERM) -> None:
+        """The call fails."""
+        if NUMBERS[name] >= 0:
+            self.instructions += [(_EQUAL, 0, 1, NUMBERS[name]), (_RETURN, 0, 0, _DENY | error)]
+
+    def fail_above(self, number: int) -> None:
+        """Calls with higher numbers do not exist."""
+        self.instructions += [(_AT_LEAST, 0, 1, number + 1), (_RETURN, 0, 0, _DENY | errno.ENOSYS)]
+
+    def only_with(self, name: str, argument: int, values: tuple[int, ...]) -> None:
+        """The call fails unless the low half of that argument is one of the values."""
+        tests = [(_EQUAL, len(values) - i, 0, value & 0xFFFFFFFF) for i, value in enumerate(values)]
+        self._on(name, argument, [*tests, (_RETURN, 0, 0, _DENY | errno.EPERM)])
+
+    def not_with(self, name: str, argument: int, values: tuple[int, ...]) -> None:
+        """The call fails if the low half of that argument is one of the values."""
+        tests = [(_EQUAL, len(values) - 1 - i, 1 if i == len(values) - 1 else 0, v) for i, v in enumerate(values)]
+        self._on(name, argument, [*tests, (_RETURN, 0, 0, _DENY | errno.EPERM)])
+
+    def only_with_bits(self, name: str, argument: int, bits: int) -> None:
+        """The call fails unless one of the bits is set in that argument."""
+        self._on(name, argument, [(_ANY_BIT, 1, 0, bits), (_RETURN, 0, 0, _DENY | errno.EPERM)])
+
+    def _on(self, name: str, argument: int, body: list[tuple[int, int, int, int]]) -> None:
+        load = [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument)]
+        allow = [(_RETURN, 0, 0, _ALLOW)]
+        self.instructions += [(_EQUAL, 0, 2 + len(body), NUMBERS[name]), *load, *body, *allow]
+
+    def build(self) -> ctypes.Structure:
+        """The finished program; keep it for as long as it may be installed."""
+        rows = [*self.instructions, (_RETURN, 0, 0, _ALLOW)]
+        return _Program(len(rows), (_Instruction * len(rows))(*rows))
+
+
+def server_filter() -> ctypes.Structure:
+    """What neither a fork server nor a child needs."""
+    rules = Filter()
+    rules.fail_above(_NEWEST_KNOWN)
+    for name in DENIED:
+        rules.fail(name)
+    # ENOSYS and not EPERM: the C library then falls back to clone, whose flags can be read here.
+    rules.fail("clone3", errno.ENOSYS)
+    return rules.build()
+
+
+def child_filter(pid: int) -> ctypes.Structure:
+    """What a child does not need beyond that; `pid` is its own process id, as itself sees it."""
+    rules = Filter()
+    rules.only_with_bits("clone", 0, _CLONE_THREAD)
+    for name in ("fork", "vfork", "sendmsg"):
+        rules.fail(name)
+    rules.only_with("kill", 0, (pid,))
+    rules.only_with("tgkill", 0, (pid,))
+    rules.only_with("prlimit64", 0, (0, pid))
+    rules.not_with("prctl", 0, (1, 36))  # parent-death signal, subreaper
+    rules.not_with("fcntl", 1, (8, 10, 15))  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals to others
+    rules.not_with("ioctl", 1, (0x8901, 0x8902, 0x5412))  # FIOSETOWN, SIOCSPGRP, TIOCSTI
+    return rules.build()
+
+
+def install(program: ctypes.Structure) -> None:
+    """Install a filter for this thread and all that it starts; needs NO_NEW_PRIVS. Raises OSError."""
+    syscalls.call("seccomp", 1, 0, ctypes.byref(program))
