@@ -35,7 +35,8 @@ class ProblemsConfig(Section):
     """Schema of the rows; `auto` looks at the fields of the first row and says what it found."""
     split: str | None = None
     """Split of a hub or local `datasets` dataset, or for MBPP rows one of the usual ranges of `task_id`:
-    `prompt` 1-10, `test` 11-510, `validation` 511-600, `train` 601-974."""
+    `prompt` 1-10, `test` 11-510, `validation` 511-600, `train` 601-974; `humanevalplus` or `mbppplus` for
+    EvalPlus-shaped Parquet."""
     decontaminate: tuple[str, ...] = ()
     """Benchmark files; a problem that one of them holds (by id or by normalised statement) is dropped and counted."""
     limit: NonNegativeInt = 0
