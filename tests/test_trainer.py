@@ -208,7 +208,15 @@ def test_checkpoints_come_as_often_as_asked(tmp_path):
 
 
 def test_whatever_the_policies_write_is_data(tmp_path):
-    noise = ["", "```python\n```", "no code at all", "\x00\ud800", "```python\ndef double(x: return", block("1/0"), "é" * 400]
+    noise = [
+        "",
+        "```python\n```",
+        "no code at all",
+        "\x00\ud800",
+        "```python\ndef double(x: return",
+        block("1/0"),
+        "é" * 400,
+    ]
     run_dir = train(config_of(tmp_path, steps=4), policies=(ScriptedEngine(noise), ScriptedEngine(noise)))
     assert len(list(run_dir.metrics())) == 4
     assert all(row["code/reward_mean"] == 0 for row in run_dir.metrics())
@@ -228,7 +236,9 @@ def test_bad_references_are_left_out_and_named_and_none_left_is_an_error(tmp_pat
 
 def test_prompts_over_the_limit_are_counted_and_a_step_of_nothing_else_is_an_error(tmp_path):
     long = Problem("long", "words " * 900, "double", PROBLEM.reference_solution, ())
-    config = config_of(tmp_path, long, PROBLEM, steps=1, rollout={"problems_per_step": 2, "max_code_prompt_tokens": 4000})
+    config = config_of(
+        tmp_path, long, PROBLEM, steps=1, rollout={"problems_per_step": 2, "max_code_prompt_tokens": 4000}
+    )
     [row] = train(config, policies=scripted()).metrics()
     assert row["code/prompts_too_long"] == 1
     assert row["code/completions"] == 2

@@ -35,8 +35,8 @@ def population_std(values: Sequence[float]) -> float:
 def select_by_spread(groups: Sequence[Sequence[float] | None], count: int) -> list[int]:
     """TopVar: indices of the `count` groups with the largest population standard deviation, 0 for all.
 
-    `groups` are the values of one problem's candidates (M groups of N), None where a candidate was not attacked. Ties go
-    to the earlier candidate; the result is in ascending order.
+    `groups` are the values of one problem's candidates (M groups of N), None where a candidate was not attacked.
+    Ties go to the earlier candidate; the result is in ascending order.
     """
     present = [(i, group) for i, group in enumerate(groups) if group]
     ranked = sorted(present, key=lambda item: (-population_std(item[1]), item[0]))

@@ -4,8 +4,8 @@
         state.json      step, sampler, mistake book, format
         code/  test/    what each engine saves: weights or adapter in Hugging Face format, optimizer
 
-The folder is written under another name and renamed when it is complete, so that a checkpoint that can be seen is whole.
-Seeds are derived from the run's seed and the step (`code_a1.seeds`), so no generator's state has to be kept.
+The folder is written under another name and renamed when it is complete, so that a checkpoint that can be seen is
+whole. Seeds are derived from the run's seed and the step (`code_a1.seeds`), so no generator's state has to be kept.
 """
 
 from __future__ import annotations

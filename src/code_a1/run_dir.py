@@ -1,10 +1,10 @@
 """The run folder's contract: the only thing that training and everything that looks at training share.
 
-    config.toml         the resolved configuration; `code-a1 train RUN/config.toml` repeats the run
-    metrics.jsonl       one object per step, keys like "code/reward_mean"
-    events.jsonl        what happened beside the steps: problems left out, checkpoints, the end
-    rollouts/           step-000001.jsonl …: one object per candidate, with its suites and verdicts
-    checkpoints/        step-000020/ …: see `code_a1.checkpoint`
+config.toml         the resolved configuration; `code-a1 train RUN/config.toml` repeats the run
+metrics.jsonl       one object per step, keys like "code/reward_mean"
+events.jsonl        what happened beside the steps: problems left out, checkpoints, the end
+rollouts/           step-000001.jsonl …: one object per candidate, with its suites and verdicts
+checkpoints/        step-000020/ …: see `code_a1.checkpoint`
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class RunDir:
         except FileExistsError:
             raise _exists(path) from None
         except OSError as error:
-            raise RunDirError(f"cannot write the run folder {path}: {error}; choose another with --set run_dir=…") from error
+            raise RunDirError(
+                f"cannot write the run folder {path}: {error}; choose another with --set run_dir=…"
+            ) from error
         return cls(path)
 
     @classmethod
@@ -125,12 +127,15 @@ class RunDir:
                 try:
                     yield json.loads(line)
                 except ValueError as error:
-                    raise RunDirError(f"{path}, line {number}: not JSON ({error}); was the run killed while writing?") from error
+                    raise RunDirError(
+                        f"{path}, line {number}: not JSON ({error}); was the run killed while writing?"
+                    ) from error
 
 
 def _exists(path: Path) -> RunDirError:
     return RunDirError(
-        f"run folder {path} exists already and is never overwritten: choose another with --set run_dir=…, or move it away"
+        f"run folder {path} exists already and is never overwritten: choose another with --set run_dir=…, "
+        "or move it away"
     )
 
 

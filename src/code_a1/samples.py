@@ -48,7 +48,9 @@ def suite_samples(judgements: Sequence[Judgement], rewards_P: TestRewards, selec
     """The N suites of the ℓ candidates per problem whose rewards spread most (TopVar), one group per candidate."""
     batch = Batch()
     for judgement, rewards_M in zip(judgements, rewards_P, strict=True):
-        for m in select_by_spread([spread_values(rewards_N, selection) for rewards_N in rewards_M], selection.candidates_per_problem):
+        for m in select_by_spread(
+            [spread_values(rewards_N, selection) for rewards_N in rewards_M], selection.candidates_per_problem
+        ):
             suites = judgement.candidates[m].suites
             scored = [(s, r) for s, r in zip(suites, rewards_M[m], strict=True) if r is not None]
             batch.add(

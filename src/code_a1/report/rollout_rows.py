@@ -9,9 +9,7 @@ from code_a1.records import JudgedCandidate, JudgedSuite, JudgedTest, Judgement
 from code_a1.rewards import CodeRewards, SuiteReward, TestRewards
 
 
-def rollout_rows(
-    judgements: Sequence[Judgement], code_P: CodeRewards, test_P: TestRewards
-) -> Iterator[dict[str, Any]]:
+def rollout_rows(judgements: Sequence[Judgement], code_P: CodeRewards, test_P: TestRewards) -> Iterator[dict[str, Any]]:
     """Rows for `RunDir.log_rollouts`, in the order of problems and candidates."""
     for judgement, code_M, test_M in zip(judgements, code_P, test_P, strict=True):
         for candidate, reward, test_N in zip(judgement.candidates, code_M, test_M, strict=True):
