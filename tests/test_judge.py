@@ -341,7 +341,7 @@ def test_check_programs_judge_candidates_without_sharing_their_process(judge):
         "def f(x): return x",
         reference_tests=("def check(candidate):\n    secret = 41\n    assert candidate(1) == 1\n",),
     )
-    tests = [t for t in judge.reference_tests(problem)]
+    tests = list(judge.reference_tests(problem))
     thief = "import gc\ndef f(x):\n    return next((1 for o in gc.get_objects() if o == 41), None) and 1"
     codes = ["def f(x): return x", "def f(x): return 2", "def f(x): raise KeyError(x)", thief]
     group = CodeGroup(problem, tuple(Candidate("p", i, c, COMPLETION) for i, c in enumerate(codes)))
