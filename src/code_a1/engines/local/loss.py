@@ -46,5 +46,10 @@ def policy_loss(
         kl = (distance.exp() - distance - 1).sum() / count
         loss = loss + config.kl_coef * kl
     removed = (clipped > plain) | dual
-    metrics = {"loss": loss, "kl": kl, "clip_fraction": removed.sum() / count, "ratio_mean": ratio.sum() / count}
+    metrics = {
+        "loss": loss,
+        "kl": kl,
+        "clip_fraction": removed.to(loss.dtype).sum() / count,
+        "ratio_mean": ratio.sum() / count,
+    }
     return loss, {name: value.detach() for name, value in metrics.items()}
