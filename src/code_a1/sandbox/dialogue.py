@@ -46,11 +46,10 @@ class Dialogue:
         """
         nonce = os.urandom(wire.NONCE_BYTES)
         child = self.child
-        before = child.cpu_s()
+        before = child.used_s
         deadlines = (before + self.cpu_limit, time.monotonic() + self.wall_limit)
         try:
-            self._send(nonce, self.opening + body if self.opening else body, deadlines)
-            self.opening = b""
+            self._send(nonce, body, deadlines)
             answer = self._record(nonce, codes, deadlines)
         finally:
             self.used_s = min(child.cpu_s() - before, self.cpu_limit)
@@ -59,12 +58,22 @@ class Dialogue:
         return answer
 
     def _send(self, nonce: bytes, body: bytes, deadlines: tuple[float, float]) -> None:
-        message = memoryview(wire.FRAME.pack(wire.NONCE_BYTES + len(body)) + nonce + body)
-        while message:
+        if self.opening:
+            self._send_all(wire.message(nonce, self.opening + body), deadlines, watch=False)
+            self.opening = b""
+            self.child.identify()
+        else:
+            self._send_all(wire.message(nonce, body), deadlines)
+
+    def _send_all(self, message: bytes, deadlines: tuple[float, float], *, watch: bool = True) -> None:
+        """Write it all; `watch` its clocks, or (while the process id is not known) rely on its reading what we send."""
+        sent = 0
+        while sent < len(message):
             try:
-                message = message[self.child.channel.send(message) :]
+                sent += self.child.channel.send(memoryview(message)[sent:] if sent else message)
             except BlockingIOError:
-                self._look_at_clocks(deadlines)
+                if watch or time.monotonic() > deadlines[1]:
+                    self._look_at_clocks(deadlines)
             except (BrokenPipeError, ConnectionResetError):
                 raise ChildGone from None
 
@@ -72,7 +81,7 @@ class Dialogue:
         buffer: bytes | bytearray = b""
         head = wanted = wire.RECORD.size
         while True:
-            chunk = self.child.receive(max(65536, wanted - len(buffer)))
+            chunk = self.child.receive(max(8192, wanted - len(buffer)))
             if chunk is None:
                 self._look_at_clocks(deadlines)
                 continue

@@ -30,7 +30,9 @@ BOOT = (
 )
 
 
-def spawn(module: str, channel: socket.socket, fd_argument: str, seed: int = 0, **arguments: object) -> subprocess.Popen[bytes]:
+def spawn(
+    module: str, channel: socket.socket, fd_argument: str, hash_seed: int = 0, **arguments: object
+) -> subprocess.Popen[bytes]:
     """Exec a clean Python that runs `code_a1.sandbox.<module>.main(**arguments)` with `channel` and nothing else open."""
     arguments = {"module": module, fd_argument: channel.fileno(), **arguments}
     return subprocess.Popen(
@@ -38,7 +40,7 @@ def spawn(module: str, channel: socket.socket, fd_argument: str, seed: int = 0, 
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=(channel.fileno(),),
-        env={**SITE_ENVIRONMENT, "PYTHONHASHSEED": str(seed % (1 << 32))},
+        env={**SITE_ENVIRONMENT, "PYTHONHASHSEED": str(hash_seed % (1 << 32))},
         cwd="/",
         start_new_session=True,
     )
@@ -56,7 +58,7 @@ class ForkServerHandle:
         try:
             self.process = spawn(
                 "zygote", theirs, "control_fd", seed,
-                tier=tier, with_numpy=with_numpy, source_root=source_root, site=site,
+                seed=seed, tier=tier, with_numpy=with_numpy, source_root=source_root, site=site,
             )  # fmt: skip
         finally:
             theirs.close()
@@ -124,19 +126,22 @@ class Child:
         """Its place among the children of its server."""
         self.channel = channel
         self.clock = 0
+        self.used_s = 0.0
+        """CPU seconds when its clock was last read."""
         self.tick(TICK_S)
-        self.identify()
 
     def identify(self) -> None:
         """Learn the process id, as the kernel and not as the child says it, and with it the CPU clock."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             try:
-                hello, ancillary, _, _ = self.channel.recvmsg(1, socket.CMSG_SPACE(12))
+                hello, ancillary, _, _ = self.channel.recvmsg(1, 64)
             except BlockingIOError:
                 continue
+            except ConnectionResetError:
+                break
             if hello and ancillary:
-                pid, _, _ = struct.unpack("iii", ancillary[0][2][:12])
+                (pid,) = struct.unpack_from("i", ancillary[0][2])
                 self.clock = (~pid << 3) | 2
                 return
             break
@@ -145,9 +150,10 @@ class Child:
     def cpu_s(self) -> float:
         """CPU seconds used so far."""
         try:
-            return time.clock_gettime(self.clock)
+            self.used_s = time.clock_gettime(self.clock)
         except OSError:
-            return float("inf")  # ended and reaped
+            pass  # ended and reaped: what was read last stands
+        return self.used_s
 
     def tick(self, seconds: float) -> None:
         """Let a blocking send or receive return after so long."""
@@ -155,7 +161,7 @@ class Child:
         self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval)
 
-    def receive(self, size: int = 65536) -> bytes | None:
+    def receive(self, size: int) -> bytes | None:
         """Some bytes, None if there were none for a tick. Raises ChildGone at the end."""
         try:
             chunk = self.channel.recv(size)

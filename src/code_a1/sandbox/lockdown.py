@@ -45,24 +45,29 @@ class Isolation:
         self.first_process = first_process
         self.own_uid = own_uid
         self.base_bytes = FALLBACK_VM_BYTES
+        self.child_filter = seccomp.child_filter() if filtered else None
 
     def private_descriptor(self, channel: int, number: int) -> None:
         """In the child: leave nothing open but the standard streams and `channel`, moved to `number`."""
         if channel != number:
             os.dup2(channel, number)
-        try:
-            syscalls.call("close_range", number + 1, 0xFFFFFFFF, 0)
-        except OSError:
-            os.closerange(number + 1, max(MAX_DESCRIPTORS, channel + 1))
+        os.closerange(number + 1, MAX_DESCRIPTORS)
 
     def confine(self, memory_mb: int, cpu_s: float) -> None:
         """In the child, before the program: give up what only the server needs."""
         os.setsid()
-        if sys.platform == "linux":
-            syscalls.prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        if not self.first_process and sys.platform == "linux":
+            _die_with_parent()
+        set_limit = resource.setrlimit
+        seconds, bytes_ = math.ceil(cpu_s), self.base_bytes + (memory_mb << 20)
+        set_limit(resource.RLIMIT_AS, (bytes_, bytes_))
+        set_limit(resource.RLIMIT_CPU, (seconds, seconds))
+        if self.child_filter is not None:
+            self.child_filter.install(os.getpid())
+
+    def limit_all(self) -> None:
+        """In the server: the limits that it shares with its children."""
         limits = [
-            (resource.RLIMIT_AS, self.base_bytes + (memory_mb << 20)),
-            (resource.RLIMIT_CPU, math.ceil(cpu_s)),
             (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NOFILE, MAX_DESCRIPTORS),
@@ -70,9 +75,9 @@ class Isolation:
         if self.own_uid:
             limits.append((resource.RLIMIT_NPROC, MAX_TASKS))
         for which, value in limits:
+            _, hard = resource.getrlimit(which)
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(which, (value, value))
-        if self.filtered:
-            seccomp.install(seccomp.child_filter(os.getpid()))
 
     def kill_and_reap(self, children: list[int]) -> list[tuple[int, int]]:
         """In the server: nothing that the children started survives. Wait status and peak memory in bytes of each."""
@@ -120,6 +125,7 @@ def enter(tier: str, site: list[str]) -> Isolation:
     else:
         isolation = _enter_limits_only(folders)
     isolation.base_bytes = base_bytes
+    isolation.limit_all()
     return isolation
 
 
@@ -158,7 +164,7 @@ def _enter_without_namespaces(folders: list[str]) -> Isolation:
         own_uid = _become_nobody(readable=readable)
         kept = 0 if readable or not own_uid else _DAC_READ_SEARCH
     _drop_privileges(kept)
-    _die_with_worker()
+    _die_with_parent()
     with _explained("Landlock"):
         landlock.restrict(folders, namespaces.DEVICES)
     _filter()
@@ -173,7 +179,7 @@ def _enter_limits_only(folders: list[str]) -> Isolation:
             own_uid = _become_nobody(readable=True)
         with contextlib.suppress(IsolationFailed):
             _drop_privileges(0)
-        _die_with_worker()
+        _die_with_parent()
         with contextlib.suppress(OSError):
             syscalls.prctl(_SUBREAPER, 1)
         with contextlib.suppress(IsolationFailed):
@@ -209,10 +215,10 @@ def _fork_first_process() -> None:
             os.closerange(3, MAX_DESCRIPTORS)
             os.waitpid(child, 0)
         os._exit(0)
-    _die_with_worker()
+    _die_with_parent()
 
 
-def _die_with_worker() -> None:
+def _die_with_parent() -> None:
     """End when the process that started this one ends."""
     syscalls.prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -228,7 +234,7 @@ def _filter() -> None:
     with _explained("seccomp"):
         if not syscalls.AVAILABLE:
             raise OSError("filters are written for Linux on x86-64 and aarch64 only")
-        seccomp.install(seccomp.server_filter())
+        seccomp.server_filter().install()
 
 
 @contextlib.contextmanager

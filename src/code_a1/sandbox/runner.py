@@ -30,12 +30,27 @@ MODULE = "solution"
 
 _read, _write, _exit, _exec, _eval, _compile, _len = os.read, os.write, os._exit, exec, eval, compile, len
 _loads, _seed, _type, _str, _tuple = marshal.loads, random.seed, type, str, tuple
-_setrecursionlimit, _setcontext, _module = sys.setrecursionlimit, decimal.setcontext, types.ModuleType
+_setrecursionlimit, _module = sys.setrecursionlimit, types.ModuleType
+_setcontext, _getcontext, _DECIMAL = decimal.setcontext, decimal.getcontext, decimal.Context()
 _modules = sys.modules
 _builtins = builtins.__dict__
 _pristine_builtins = dict(_builtins)
 _VALUE, _RAISED, _MEMORY = (CODES[k] for k in (OutcomeKind.VALUE, OutcomeKind.RAISED, OutcomeKind.MEMORY))
 _TOO_LARGE, _UNREPRESENTABLE = CODES[OutcomeKind.OUTPUT_LIMIT], CODES[OutcomeKind.UNREPRESENTABLE]
+
+
+def seed_all(seed: int) -> None:
+    """Seed the generators that programs use without an own seed."""
+    _seed(seed)
+    numpy = _modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed & 0xFFFFFFFF)
+
+
+def _reset_decimal() -> None:
+    context = _getcontext()
+    if context.prec != _DECIMAL.prec or context.rounding != _DECIMAL.rounding or context.Emax != _DECIMAL.Emax:
+        _setcontext(_DECIMAL.copy())
 
 
 def receive() -> tuple[bytes, bytes]:
@@ -93,6 +108,7 @@ class Runner:
         self.result_bytes = result_bytes
         self.compiled: list[types.CodeType] | None = None
         self.fresh: dict[str, Any] | None = None
+        self.used = False
         self.streams = (sys.stdin, sys.stdout, sys.stderr)
         self.recursion_limit = sys.getrecursionlimit()
 
@@ -111,15 +127,16 @@ class Runner:
 
     def settle(self) -> None:
         """Put back what an earlier call of the same program may have left behind in shared places."""
+        if not self.used:  # forked a moment ago: all as it should be, but that `random` seeds itself anew in a fork
+            self.used = True
+            _seed(self.seed)
+            return
         if _builtins != _pristine_builtins:
             _builtins.clear()
             _builtins.update(_pristine_builtins)
         _setrecursionlimit(self.recursion_limit)
-        _setcontext(decimal.Context())
-        _seed(self.seed)
-        numpy = _modules.get("numpy")
-        if numpy is not None:
-            numpy.random.seed(self.seed & 0xFFFFFFFF)
+        _reset_decimal()
+        seed_all(self.seed)
         if (sys.stdin, sys.stdout, sys.stderr) != self.streams or sys.stdout.closed or sys.stdin.closed:
             self.reopen()
 

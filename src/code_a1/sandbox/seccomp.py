@@ -21,6 +21,8 @@ _NEWEST_KNOWN = 470
 """Calls with higher numbers do not exist for programs."""
 _NR, _ARCH, _ARGUMENTS = 0, 4, 16
 _CLONE_THREAD = 0x00010000
+OWN_PID = 0x7FFFFFF1
+"""Stands for the process that a filter is installed in; beyond the kernel's largest process id."""
 
 DENIED = (
     # network: sockets that exist (socketpair) still work, for asyncio
@@ -92,13 +94,28 @@ class Filter:
         allow = [(_RETURN, 0, 0, _ALLOW)]
         self.instructions += [(_EQUAL, 0, 2 + len(body), NUMBERS[name]), *load, *body, *allow]
 
-    def build(self) -> ctypes.Structure:
-        """The finished program; keep it for as long as it may be installed."""
-        rows = [*self.instructions, (_RETURN, 0, 0, _ALLOW)]
-        return _Program(len(rows), (_Instruction * len(rows))(*rows))
+    def build(self) -> Prepared:
+        """The finished filter."""
+        return Prepared([*self.instructions, (_RETURN, 0, 0, _ALLOW)])
 
 
-def server_filter() -> ctypes.Structure:
+class Prepared:
+    """A filter ready to be installed; where it holds `OWN_PID`, `install` puts in the id of the process."""
+
+    def __init__(self, rows: list[tuple[int, int, int, int]]) -> None:
+        self._instructions = (_Instruction * len(rows))(*[_Instruction(*row) for row in rows])
+        self._places = [place for place, row in enumerate(rows) if row[0] == _EQUAL and row[3] == OWN_PID]
+        self._program = _Program(len(rows), self._instructions)
+        self._call = syscalls.prepare("seccomp", 1, 0, ctypes.byref(self._program))
+
+    def install(self, pid: int = 0) -> None:
+        """Install the filter for this thread and all that it starts; needs NO_NEW_PRIVS. Raises OSError."""
+        for place in self._places:
+            self._instructions[place].k = pid
+        self._call()
+
+
+def server_filter() -> Prepared:
     """What neither a fork server nor a child needs."""
     rules = Filter()
     rules.fail_above(_NEWEST_KNOWN)
@@ -109,21 +126,16 @@ def server_filter() -> ctypes.Structure:
     return rules.build()
 
 
-def child_filter(pid: int) -> ctypes.Structure:
-    """What a child does not need beyond that; `pid` is its own process id, as itself sees it."""
+def child_filter() -> Prepared:
+    """What a child does not need beyond that. Written before the fork, since every step after it costs page faults."""
     rules = Filter()
     rules.only_with_bits("clone", 0, _CLONE_THREAD)
     for name in ("fork", "vfork", "sendmsg"):
         rules.fail(name)
-    rules.only_with("kill", 0, (pid,))
-    rules.only_with("tgkill", 0, (pid,))
-    rules.only_with("prlimit64", 0, (0, pid))
+    rules.only_with("kill", 0, (OWN_PID,))
+    rules.only_with("tgkill", 0, (OWN_PID,))
+    rules.only_with("prlimit64", 0, (0, OWN_PID))
     rules.not_with("prctl", 0, (1, 36))  # parent-death signal, subreaper
     rules.not_with("fcntl", 1, (8, 10, 15))  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals to others
     rules.not_with("ioctl", 1, (0x8901, 0x8902, 0x5412))  # FIOSETOWN, SIOCSPGRP, TIOCSTI
     return rules.build()
-
-
-def install(program: ctypes.Structure) -> None:
-    """Install a filter for this thread and all that it starts; needs NO_NEW_PRIVS. Raises OSError."""
-    syscalls.call("seccomp", 1, 0, ctypes.byref(program))

@@ -7,6 +7,7 @@ import errno
 import os
 import platform
 import sys
+from collections.abc import Callable
 
 AVAILABLE = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
 X86_64 = platform.machine() == "x86_64"
@@ -64,6 +65,21 @@ def call(name: str, *arguments: object) -> int:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
     return result
+
+
+def prepare(name: str, *arguments: object) -> Callable[[], None]:
+    """The system call as a function without arguments, everything about it converted already."""
+    if _libc is None or NUMBERS[name] < 0:
+        raise OSError(errno.ENOSYS, f"{name}: not on this system")
+    function = _libc.syscall
+    converted = [ctypes.c_long(a) if isinstance(a, int) else a for a in (NUMBERS[name], *arguments)]
+
+    def make() -> None:
+        if function(*converted) < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{name}: {os.strerror(number)}")
+
+    return make
 
 
 def prctl(option: int, value: int, *rest: int) -> None:

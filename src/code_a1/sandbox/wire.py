@@ -88,6 +88,11 @@ def frame(body: bytes) -> bytes:
     return FRAME.pack(len(body)) + body
 
 
+def message(nonce: bytes, body: bytes) -> bytes:
+    """A frame for a child."""
+    return FRAME.pack(NONCE_BYTES + len(body)) + nonce + body
+
+
 def unpack_job(body: bytes) -> Job:
     """The inverse of `pack_program`; only ever applied to what the caller's own process wrote."""
     return Job(*marshal.loads(body))  # noqa: S302 - written by the trusted caller

@@ -103,7 +103,7 @@ def hide_ourselves(source_root: str) -> None:
     sys.argv[:] = [""]
 
 
-def main(control_fd: int, tier: str, with_numpy: bool, source_root: str, site: list[str]) -> None:
+def main(control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root: str, site: list[str]) -> None:
     """Entry of the exec'ed process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=control_fd)
@@ -117,6 +117,7 @@ def main(control_fd: int, tier: str, with_numpy: bool, source_root: str, site: l
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     hide_ourselves(source_root)
+    runner.seed_all(seed)
     gc.collect()
     gc.freeze()
     control.sendall(b"R")
