@@ -51,15 +51,15 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def policy(tiny: Callable[..., Path]) -> Callable[..., PolicyConfig]:
-    """A float32 CPU policy on a tiny model; `lora=True` or keys of the config change it."""
+    """A float32 CPU policy on a tiny model; `lora` and further keys of the config change it."""
 
-    def make(kind: str = "llama", *, lora: bool = False, model: Path | None = None, **keys: Any) -> PolicyConfig:
+    def make(kind: str = "llama", *, lora: bool | dict[str, Any] = False, model: Path | None = None, **keys: Any) -> PolicyConfig:
         raw: dict[str, Any] = {
             "model": str(model or tiny(kind)),
             "dtype": "float32",
             "device": "cpu",
             "optimizer": {"lr": 1e-2, "warmup_steps": 0, "schedule": "constant", "minibatches": 1},
-            **({"lora": {"rank": 4, "alpha": 8}} if lora else {}),
+            "lora": {"rank": 4, "alpha": 8} if lora is True else lora or None,
         }
         return PolicyConfig.model_validate(raw | keys)
 

@@ -107,7 +107,8 @@ class Backbone:
 
     def set_checkpointing(self) -> None:
         """Recompute activations in the backward pass."""
-        self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        newer = getattr(self.model, "activation_checkpointing_enable", None)  # the name since transformers 5.2x
+        (newer or self.model.gradient_checkpointing_enable)({"use_reentrant": False})
 
     def _check_support(self) -> None:
         """Compare our forward pass with the model's own on a few tokens: what we do not support must not run wrong."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -23,18 +24,44 @@ class Chat:
         own = tokenizer.eos_token_id
         self.eos_ids = frozenset(eos_ids) | ends | ({own} if own is not None else frozenset())
         """Any of these ends a completion."""
+        self._specials = sorted(specials, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, self._specials)) or "(?!)")
 
     def encode(self, prompt: Prompt) -> tuple[int, ...]:
         """Tokens of a prompt: by the chat template, or as plain text under role headers for a model without one."""
         if not self.tokenizer.chat_template:
-            return tuple(self.tokenizer.encode(render_plain(prompt)))
-        text = self._render(prompt)
-        return tuple(self.tokenizer.encode(text, add_special_tokens=False))
+            return tuple(self._encode_rendered(render_plain(self._masked(prompt)), first=True))
+        return tuple(self._encode_rendered(self._render(self._masked(prompt))))
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Text of a completion, special tokens left out; bytes that are not UTF-8 become U+FFFD."""
         text: str = self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
+
+    def _masked(self, prompt: Prompt) -> Prompt:
+        """Messages with placeholders where their content spells out a special token.
+
+        A test prompt quotes what the other policy wrote; without this, a candidate that contains the end-of-turn mark
+        could close the message that quotes it and go on as somebody else.
+        """
+        if not any(mark in message.content for message in prompt for mark in self._specials):
+            return prompt
+        return tuple(Message(m.role, self._special.sub(self._placeholder, m.content)) for m in prompt)
+
+    def _placeholder(self, match: re.Match[str]) -> str:
+        return f"\ue000{self._specials.index(match.group()):04d}\ue001"
+
+    def _encode_rendered(self, text: str, *, first: bool = False) -> list[int]:
+        """Tokens of a rendered prompt; `first` adds the token that the tokenizer puts before every text, if any."""
+        ids: list[int] = []
+        for index, piece in enumerate(re.split("\ue000(\\d{4})\ue001", text)):
+            if index % 2 and int(piece) < len(self._specials):
+                ids += self.tokenizer.encode(
+                    self._specials[int(piece)], add_special_tokens=False, split_special_tokens=True
+                )
+            elif piece:
+                ids += self.tokenizer.encode(piece, add_special_tokens=first and index == 0)
+        return ids
 
     def _render(self, prompt: Prompt) -> str:
         try:

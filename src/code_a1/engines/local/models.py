@@ -72,7 +72,7 @@ def load_model(source: Source, dtype: torch.dtype) -> Any:
     with quiet_transformers():
         try:
             model, report = transformers.AutoModelForCausalLM.from_pretrained(
-                source.location, dtype=dtype, attn_implementation="sdpa", output_loading_info=True
+                source.location, dtype=dtype, attn_implementation="eager", output_loading_info=True
             )
         except Exception as error:
             raise ModelError(_unreadable(source, error)) from error
