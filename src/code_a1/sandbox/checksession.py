@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import marshal
+from collections.abc import Callable
 
 from code_a1.sandbox import codec, wire
 from code_a1.sandbox.dialogue import Dialogue
+from code_a1.sandbox.forkserver import ForkServerHandle
 from code_a1.sandbox.programs import Call, Outcome, OutcomeKind
 from code_a1.sandbox.session import ProgramSession, Session
 
 TOTAL_CPU_LIMITS = 30
 """A whole check may use so many times the CPU limit of one call, in either process."""
+RELAYED_LIMITS = 8
+"""Arguments and results that cross may be so many times as large as a result that is kept."""
 _RELAYED = frozenset({wire.RELAY, *wire.CHILD_CODES})
 _CROSSES = (OutcomeKind.VALUE, OutcomeKind.RAISED)
 
 
 class CheckSession(Session):
     """Runs `check(candidate)`; the candidate keeps its namespace from call to call, as it would in one process."""
+
+    def __init__(self, server: ForkServerHandle, job: wire.Job, caller_is_gone: Callable[[], bool]) -> None:
+        cpu_s, wall_s, memory_mb, result_bytes, max_reforks = job.limits
+        limits = (cpu_s, wall_s, memory_mb, RELAYED_LIMITS * result_bytes, max_reforks)
+        super().__init__(server, job._replace(limits=limits), caller_is_gone)
 
     def run(self) -> list[Outcome]:
         """The one outcome: VALUE if the check ended without an exception."""
@@ -52,7 +61,7 @@ class CheckSession(Session):
             total_s[0] += outcome.cpu_s
             if lost or outcome.kind is not OutcomeKind.VALUE or not payload:
                 return outcome
-            result, values, lost = self.ask(candidate, marshal.dumps((self.job.entry_point, payload)))
+            result, values, lost = self.ask(candidate, marshal.dumps((payload,)))
             total_s[1] += result.cpu_s
             if lost or result.kind not in _CROSSES:
                 return result
@@ -64,7 +73,7 @@ class CheckSession(Session):
                     codec.decode(values)
                 except codec.CodecError:
                     return Outcome(OutcomeKind.CRASH, detail="wrote a malformed result")
-            answer = marshal.dumps((result.kind is OutcomeKind.VALUE, values or result.detail.encode()))
+            answer = b"V" + values if result.kind is OutcomeKind.VALUE else b"R" + result.detail.encode()
 
     def _run_shared(self) -> Outcome:
         """Lower trust, on request: check program and candidate in one process."""

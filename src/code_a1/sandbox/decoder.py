@@ -25,9 +25,12 @@ NAN = float("nan")
 _MALFORMED = (ValueError, TypeError, ArithmeticError, IndexError, KeyError, struct.error, RecursionError)
 
 
-def decode(data: bytes | bytearray | memoryview) -> object:
-    """The value that `encode` wrote. Raises CodecError for anything else, trailing bytes included."""
-    decoder = Decoder(bytes(data))
+def decode(data: bytes | bytearray | memoryview, revive: Callable[[Any], object] | None = None) -> object:
+    """The value that `encode` wrote. Raises CodecError for anything else, trailing bytes included.
+
+    `revive` turns an `Array` or an `Iterated` into what it stands for.
+    """
+    decoder = Decoder(bytes(data), revive)
     try:
         value = decoder.value()
     except CodecError:
@@ -42,9 +45,10 @@ def decode(data: bytes | bytearray | memoryview) -> object:
 class Decoder:
     """One decoding in progress: where it is, and what is left of the limits."""
 
-    __slots__ = ("at", "data", "depth", "items")
+    __slots__ = ("at", "data", "depth", "items", "revive")
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, revive: Callable[[Any], object] | None) -> None:
+        self.revive = revive
         self.data = data
         self.at = 0
         self.items = 0
@@ -203,7 +207,7 @@ def _structure(decoder: Decoder) -> Structure:
     return Structure(type_name, tuple(zip(names, parts[1::2], strict=True)), kind)
 
 
-def _array(decoder: Decoder) -> Array:
+def _array(decoder: Decoder) -> object:
     dtype, shape, *items = decoder.values()
     if type(dtype) is not str or type(shape) is not tuple or len(shape) > 64:
         raise CodecError("an array without type or shape")
@@ -214,10 +218,11 @@ def _array(decoder: Decoder) -> Array:
             raise CodecError("an array of impossible shape")
     if size != len(items):
         raise CodecError("an array whose shape and items disagree")
-    return Array(dtype, shape, tuple(items))
+    array = Array(dtype, shape, tuple(items))
+    return decoder.revive(array) if decoder.revive else array
 
 
-def _iterated(decoder: Decoder) -> Iterated:
+def _iterated(decoder: Decoder) -> object:
     kind, *items = decoder.values()
     if kind not in ("iterator", "dict_keys", "dict_values", "dict_items"):
         raise CodecError("an iterator of unknown kind")
@@ -226,7 +231,8 @@ def _iterated(decoder: Decoder) -> Iterated:
             if kind == "dict_items" and not (type(item) is tuple and len(item) == 2):
                 raise CodecError("a view of items that are not pairs")
         _hashable([item[0] if kind == "dict_items" else item for item in items])
-    return Iterated(kind, tuple(items))
+    iterated = Iterated(kind, tuple(items))
+    return decoder.revive(iterated) if decoder.revive else iterated
 
 
 READERS: dict[int, Reader] = {

@@ -8,6 +8,7 @@ import decimal
 import enum
 import fractions
 import itertools
+import re
 import struct
 import sys
 import types
@@ -239,6 +240,12 @@ def _numpy_scalar(encoder: Encoder, value: Any) -> None:
     encoder.value(plain)
 
 
+def _match(encoder: Encoder, value: re.Match[str]) -> None:
+    """What a regular expression found; that is all that tests look at, next to whether there is a match."""
+    fields = (("groups", value.groups()), ("match", value.group()), ("span", value.span()))
+    _structure(encoder, Structure("Match", fields))
+
+
 def _exception(encoder: Encoder, value: BaseException) -> None:
     args = BaseException.__dict__["args"].__get__(value)
     _structure(encoder, Structure(_NAME(type(value)), (("args", args),), "exception"))
@@ -309,10 +316,8 @@ def _is_plain_class(kind: type) -> bool:
 def _writer_of_subclass(kind: type) -> Writer:
     """The writer of a type that is not in the table: its first built-in base decides."""
     for cls in _MRO(kind):
-        if cls.__module__ == "numpy" and cls.__name__ in ("ndarray", "generic"):
-            numpy = sys.modules.get("numpy")
-            if getattr(numpy, cls.__name__, None) is cls:
-                return _numpy_array if cls.__name__ == "ndarray" else _numpy_scalar
+        if (name := _NAME(cls)) in ("ndarray", "generic") and getattr(sys.modules.get("numpy"), name, None) is cls:
+            return _numpy_array if name == "ndarray" else _numpy_scalar
         if cls is tuple:
             return _namedtuple
         if cls in WRITERS and cls is not type:
@@ -379,6 +384,7 @@ WRITERS: dict[type, Writer] = {
     dt.timedelta: _parts_of(tags.TIMEDELTA, dt.timedelta, ("days", "seconds", "microseconds")),
     dt.timezone: _timezone,
     type: _class,
+    re.Match: _match,
     Structure: _structure,
     Array: _array,
     Iterated: _iterated,

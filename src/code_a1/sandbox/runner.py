@@ -8,7 +8,6 @@ are needed afterwards are bound here, before that code runs, so that a careless 
 from __future__ import annotations
 
 import builtins
-import collections
 import decimal
 import marshal
 import os
@@ -16,12 +15,13 @@ import random
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from code_a1.errors import CodecError
 from code_a1.sandbox import codec
+from code_a1.sandbox.live import decode_live
 from code_a1.sandbox.programs import OutcomeKind
-from code_a1.sandbox.wire import CODES, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, RELAY, clip
+from code_a1.sandbox.wire import CODES, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, clip
 
 CHANNEL = 3
 """The descriptor of the child's end of its private socket."""
@@ -150,14 +150,14 @@ class Runner:
     def call(self, body: bytes) -> bytes:
         """Evaluate one call in a namespace of its own; the encoded tuple of its values."""
         message = _loads(body)
-        if _len(message) == 2:
-            return self.relayed(*message)
+        if _len(message) == 1:
+            return self.relayed(message[0])
         expressions, prelude, bindings = message
         namespace, self.fresh = self.fresh, None
         if namespace is None:
             namespace = self.load()
         if bindings:
-            namespace.update(_decoded(bindings))
+            namespace.update(decode_live(bindings))
         if prelude:
             _exec(_compile(prelude, "<prelude>", "exec", 0, True), namespace)
         values = []
@@ -167,102 +167,34 @@ class Runner:
         return codec.encode(_tuple(values), max_bytes=self.result_bytes)
 
 
-    def relayed(self, entry_point: str, arguments: bytes) -> bytes:
+    def relayed(self, request: bytes) -> bytes:
         """One call by a check program, in the namespace that its earlier calls used; changed arguments go back too."""
         if self.fresh is None:
             self.fresh = self.load()
-        args, kwargs = _decoded(arguments)
-        value = self.fresh[entry_point](*args, **kwargs)
-        after = codec.encode((args, kwargs))
+        name, args, kwargs = decode_live(request)
+        if name not in self.fresh:
+            raise NameError(f"name {name!r} is not defined")
+        value = self.fresh[name](*args, **kwargs)
         _setrecursionlimit(self.recursion_limit)
-        values = (value,) if after == arguments else (value, args, kwargs)
+        after = codec.encode((name, args, kwargs), max_bytes=self.result_bytes)
+        values = (value,) if after == request else (value, args, kwargs)
         return codec.encode(values, max_bytes=self.result_bytes)
 
 
-class CheckRunner:
-    """A check program in its process; the candidate is elsewhere."""
+class Asked(Protocol):
+    """Whatever holds the nonce of the message to be answered."""
 
-    def __init__(self, runner: Runner, entry_point: str, nonce: bytes) -> None:
-        self.runner = runner
-        self.entry_point = entry_point
+    nonce: bytes
+
+
+class Message:
+    """A message that waits for its answer."""
+
+    def __init__(self, nonce: bytes) -> None:
         self.nonce = nonce
 
-    def run(self) -> None:
-        """Run the check program to its end and say how it went."""
 
-        def work() -> bytes:
-            self.check()
-            return b""
-
-        try:
-            payload = work()
-            code, detail = _VALUE, b""
-        except BaseException as error:  # noqa: BLE001
-            error.__traceback__ = None
-            payload, (code, detail) = b"", describe(error)
-        send(self.nonce, code, detail, payload)
-        receive()  # the worker ends this process
-
-    def check(self) -> None:
-        """Execute the source with the stand-in under the entry point's name, then call its `check`, if it has one."""
-        runner = self.runner
-        module = _module(MODULE)
-        _modules[MODULE] = module
-        namespace = module.__dict__
-        namespace |= {"__builtins__": builtins, "candidate": self.stand_in, self.entry_point: self.stand_in}
-        runner.settle()
-        _exec(_compile(runner.texts[0][0], "<check>", "exec", 0, True), namespace)
-        check = namespace.get("check")
-        if check is not None and check != self.stand_in:
-            if self.entry_point != "check":
-                namespace[self.entry_point] = self.stand_in  # the source may hold the problem's stub
-            check(self.stand_in)
-
-    def stand_in(self, *args: Any, **kwargs: Any) -> Any:
-        """A call of the candidate."""
-        sent = codec.encode((args, kwargs), max_bytes=self.runner.result_bytes)
-        send(self.nonce, RELAY, b"", sent)
-        self.nonce, body = receive()
-        fine, content = _loads(body)
-        if not fine:
-            raise remote_error(content.decode("utf-8", "replace"))
-        value, *changed = _decoded(content)
-        if changed:
-            for mine, theirs in zip((*args, *kwargs.values()), (*changed[0], *changed[1].values()), strict=False):
-                overwrite(mine, theirs)
-        return value
-
-
-def _decoded(content: bytes) -> Any:
-    return codec.decode(content)
-
-
-def overwrite(mine: Any, theirs: Any) -> None:
-    """Make an argument look as the candidate left its copy."""
-    if isinstance(mine, list | bytearray):
-        mine[:] = theirs
-    elif isinstance(mine, dict | set):
-        mine.clear()
-        mine.update(theirs)
-    elif isinstance(mine, collections.deque):
-        mine.clear()
-        mine.extend(theirs)
-
-
-def remote_error(detail: str) -> BaseException:
-    """The exception that the candidate raised: of the same class if that is a built-in one, else a RuntimeError.
-
-    Never one that ends an iteration: `all(map(candidate, …))` would take it for the end of the tests.
-    """
-    name, _, text = detail.partition(": ")
-    cls = getattr(builtins, name, None)
-    silent = (StopIteration, StopAsyncIteration, UnicodeError, Warning)
-    if isinstance(cls, type) and issubclass(cls, Exception) and not issubclass(cls, silent):
-        return cls(text)
-    return RuntimeError(detail)
-
-
-def answer(nonce: bytes, work: Callable[[], bytes]) -> None:
+def answer(asked: Asked, work: Callable[[], bytes]) -> None:
     """Do the work and send its payload, or what it raised."""
     try:
         payload = work()
@@ -272,7 +204,7 @@ def answer(nonce: bytes, work: Callable[[], bytes]) -> None:
         payload = b""
     else:
         code, detail = _VALUE, b""
-    send(nonce, code, detail, payload)
+    send(asked.nonce, code, detail, payload)
 
 
 def serve(runner: Runner, nonce: bytes, body: bytes) -> None:
@@ -282,24 +214,29 @@ def serve(runner: Runner, nonce: bytes, body: bytes) -> None:
         runner.fresh = runner.load()
         return b""
 
+    def call() -> bytes:
+        return runner.call(body)
+
     while True:
-        answer(nonce, (lambda body=body: runner.call(body)) if body else load)  # type: ignore[misc]
+        answer(Message(nonce), call if body else load)
         nonce, body = receive()
 
 
-def main(confine: Callable[[int, float], None]) -> None:
-    """Entry of a forked child; `confine(memory_mb, cpu_s)` gives up every privilege. Never returns."""
+def main(confine: Callable[[int, float], None], checker: types.ModuleType) -> None:
+    """Entry of a forked child; `confine(memory_mb, cpu_s)` gives up every privilege. `checker` is the module that
+    runs check programs. Never returns."""
     try:
         _write(CHANNEL, b"\0")  # carries the credentials by which the worker knows this process
         nonce, message = receive()  # the program, and behind it the first call
         start = FRAME.size + FRAME.unpack_from(message)[0]
-        source, setup, seed, memory_mb, cpu_s, result_bytes, check_entry = marshal.loads(message[FRAME.size : start])  # noqa: S302 - the worker wrote it
+        *program, memory_mb, cpu_s, result_bytes, check_entry = _loads(message[FRAME.size : start])
         body = message[start:]
         confine(memory_mb, cpu_s)
-        runner = Runner(source, setup, seed, result_bytes)
-        del message, source, setup
+        runner = Runner(*program, result_bytes)
+        del message, program
         if check_entry:
-            CheckRunner(runner, check_entry, nonce).run()
-        serve(runner, nonce, body)
+            checker.run(runner, check_entry, nonce)
+        else:
+            serve(runner, nonce, body)
     finally:
         _exit(70)

@@ -6,10 +6,10 @@ MAX_BYTES = 4 << 20
 """Default size of one encoded value."""
 MAX_DEPTH = 200
 """Containers within containers; a cycle runs into it."""
-MAX_ITEMS = 1_000_000
+MAX_ITEMS = 4_000_000
 """Values within one encoded value."""
-MAX_INT_BYTES = 1 << 18
-"""Longest integer: 262,144 bytes, about 631,000 decimal digits."""
+MAX_INT_BYTES = 1 << 20
+"""Longest integer: a mebibyte, about 2,525,000 decimal digits."""
 MAX_DECIMAL_CHARS = 10_000
 MAX_FRACTION_BYTES = 4096
 """Longest numerator or denominator: reducing a fraction takes quadratic time."""

@@ -16,7 +16,7 @@ import struct
 import sys
 import types
 
-from code_a1.sandbox import lockdown, runner
+from code_a1.sandbox import checker, lockdown, runner
 
 FORK, FORK_BESIDE, KILL, END = b"F", b"G", b"K", b"E"
 STATUS = struct.Struct("<iQiQ")
@@ -65,7 +65,7 @@ class ForkServer:
             return
         if child == 0:
             self.isolation.private_descriptor(channel, runner.CHANNEL)
-            runner.main(self.isolation.confine)
+            runner.main(self.isolation.confine, checker)
         self.children.append(child)
         os.close(channel)
 
