@@ -11,6 +11,7 @@ import click
 from code_a1 import __version__
 from code_a1.cli.doctor import doctor
 from code_a1.cli.problems import problems
+from code_a1.cli.report import report
 from code_a1.cli.train import train
 from code_a1.errors import CodeA1Error
 
@@ -29,7 +30,7 @@ def cli() -> None:
     """
 
 
-for command in (train, problems, doctor):
+for command in (train, report, problems, doctor):
     cli.add_command(command)
 
 
