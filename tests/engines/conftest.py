@@ -53,7 +53,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 def policy(tiny: Callable[..., Path]) -> Callable[..., PolicyConfig]:
     """A float32 CPU policy on a tiny model; `lora` and further keys of the config change it."""
 
-    def make(kind: str = "llama", *, lora: bool | dict[str, Any] = False, model: Path | None = None, **keys: Any) -> PolicyConfig:
+    def make(
+        kind: str = "llama", *, lora: bool | dict[str, Any] = False, model: Path | None = None, **keys: Any
+    ) -> PolicyConfig:
         raw: dict[str, Any] = {
             "model": str(model or tiny(kind)),
             "dtype": "float32",
