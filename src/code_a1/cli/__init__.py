@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from code_a1 import __version__
+from code_a1.cli.bench import bench
 from code_a1.cli.doctor import doctor
+from code_a1.cli.judge import judge
 from code_a1.cli.problems import problems
 from code_a1.cli.report import report
 from code_a1.cli.train import train
@@ -30,7 +32,7 @@ def cli() -> None:
     """
 
 
-for command in (train, report, problems, doctor):
+for command in (train, report, judge, problems, bench, doctor):
     cli.add_command(command)
 
 

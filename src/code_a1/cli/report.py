@@ -9,9 +9,7 @@ import click
 
 @click.command(short_help="The curves of a run as one picture, and its closing table.")
 @click.argument("run", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Where to; default RUN/curves.svg. Also .png, .pdf."
-)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: RUN/curves.svg. Also .png, .pdf.")
 def report(run: Path, output: Path | None) -> None:
     r"""Draw the curves of the run folder RUN and print what changed between its first and its last steps.
 

@@ -126,6 +126,15 @@ class Judge:
             checked_P[i].append(_judged_check(test, next(outcomes), next(outcomes)))
         return [(*judged, *checked) for judged, checked in zip(judged_P, checked_P, strict=True)]
 
+    def answers(self, problem: Problem, tests: Sequence[TestCase]) -> list[tuple[TestCase, tuple[object, ...]]]:
+        """What the reference returns for the calls of `tests`; calls that fail or return no plain data are left out."""
+        results = self._reference.result_of((problem, test) for test in tests)
+        return [
+            (test, Outcome(OutcomeKind.VALUE, result.payload).values())
+            for test, result in zip(tests, results, strict=True)
+            if result.failure is None
+        ]
+
     def load_references(self, problems: Sequence[Problem], on_progress: Progress | None = None) -> list[str]:
         """Whether every reference loads and has its entry point: per problem "" or one line that says why not."""
         self._on_progress = on_progress or _ignore

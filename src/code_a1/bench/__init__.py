@@ -1,0 +1,1 @@
+"""Benchmarks: ratios within one run on one machine, never times asserted in a test."""
