@@ -151,7 +151,7 @@ def _vary(call: ast.Expression, rng: random.Random) -> ast.AST:
 
 
 def _without_hangs(sandbox: Sandbox, programs: Sequence[str], problem: Problem, tests: Sequence[TestCase]) -> list[str]:
-    """The programs that answer or fail, rather than run into a limit; the reference's own text fills up what is missing."""
+    """The programs that answer or fail, rather than run into a limit; copies of the reference fill up the number."""
     calls = tuple(Call(t.calls) for t in tests[:20])
     results = sandbox.run_all([Program(code, calls, setup=problem.setup) for code in programs])
     slow = {OutcomeKind.TIMEOUT, OutcomeKind.MEMORY, OutcomeKind.NOT_RUN, OutcomeKind.CRASH}
