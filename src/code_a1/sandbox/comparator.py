@@ -8,11 +8,12 @@ unequal.
 from __future__ import annotations
 
 import collections
+import decimal
 import math
 from collections.abc import Iterable, Set
 from typing import Any
 
-from code_a1.sandbox.values import Array, Iterated, Structure
+from code_a1.sandbox.values import COMPARE, Array, Iterated, Structure
 
 MAX_STEPS = 2_000_000
 """Pairs of values looked at in one comparison."""
@@ -26,8 +27,11 @@ def equal(a: object, b: object, tolerance: float = 0.0) -> bool:
         return True
     try:
         return _Comparison(tolerance).equal(a, b)
-    except (_OutOfSteps, RecursionError, OverflowError):
+    except (_OutOfSteps, RecursionError, ArithmeticError):  # a signalling NaN raises at any comparison
         return False
+
+
+COMPARE[0] = equal
 
 
 class _OutOfSteps(Exception):  # noqa: N818 - control flow, never leaves this module
@@ -61,6 +65,8 @@ class _Comparison:
             return self.records(a, b)
         if kind in _SET_LIKE or other in _SET_LIKE:
             return kind in _SET_LIKE and other in _SET_LIKE and self.sets(a, b)
+        if kind is decimal.Decimal and other is decimal.Decimal and a.is_nan() and b.is_nan():
+            return True
         return bool(a == b)
 
     def numbers(self, a: Any, b: Any) -> bool:

@@ -6,8 +6,8 @@ MAX_BYTES = 4 << 20
 """Default size of one encoded value."""
 MAX_DEPTH = 200
 """Containers within containers; a cycle runs into it."""
-MAX_ITEMS = 4_000_000
-"""Values within one encoded value."""
+MAX_ITEMS = 64_000_000
+"""Values within one encoded value; the limit of bytes is reached first unless it is raised."""
 MAX_INT_BYTES = 1 << 20
 """Longest integer: a mebibyte, about 2,525,000 decimal digits."""
 MAX_DECIMAL_CHARS = 10_000
