@@ -9,7 +9,7 @@ from code_a1.records import TestCase
 
 
 def plain_outcomes(suite: str, solution: str) -> list[bool]:
-    """Whether each assert of a straight-line suite holds, in plain Python; an exception counts as False."""
+    """Whether each assert of a straight-line suite holds in plain Python, up to the first that raises something else."""
     namespace: dict[str, object] = {}
     exec(solution, namespace)
     outcomes: list[bool] = []
@@ -20,15 +20,17 @@ def plain_outcomes(suite: str, solution: str) -> list[bool]:
             continue
         try:
             exec(source, namespace)
-        except Exception:
+        except AssertionError:
             outcomes.append(False)
+        except Exception:
+            return [*outcomes, False]
         else:
             outcomes.append(True)
     return outcomes
 
 
 def parsed_outcome(test: TestCase, solution: str) -> bool:
-    """Whether a parsed test holds: calls where the solution is, then the form over copies of their results elsewhere."""
+    """Whether a parsed test holds: calls where the solution is, the form over copies of their results elsewhere."""
     namespace: dict[str, object] = {}
     exec(solution, namespace)
     elsewhere: dict[str, object] = {}

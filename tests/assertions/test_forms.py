@@ -126,7 +126,9 @@ def test_approx_means_what_it_means_to_pytest(source, value, holds):
     namespace: dict[str, object] = {}
     exec(test.form_prelude, namespace)
     assert eval(test.form, namespace | {"_0": value}) is holds
-    assert eval(source.removeprefix("assert "), {"f": lambda _: value, "pytest": pytest, "approx": pytest.approx}) is holds
+    assert (
+        eval(source.removeprefix("assert "), {"f": lambda _: value, "pytest": pytest, "approx": pytest.approx}) is holds
+    )
 
 
 @pytest.mark.parametrize(

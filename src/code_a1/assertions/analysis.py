@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from code_a1.assertions.judgement import judges, refuse_reach, with_predicates
 from code_a1.assertions.names import free_names, is_immutable_literal, is_literal
-from code_a1.assertions.observations import Extraction, RejectedError, touched_by_observations
-from code_a1.assertions.parsing import to_text
+from code_a1.assertions.observations import Extraction
+from code_a1.assertions.parsing import compiles, to_text
+from code_a1.assertions.rejection import RejectedError
 from code_a1.assertions.scope import Scope, Step, source_of
-from code_a1.assertions.unrolling import substitute
+from code_a1.assertions.unrolling import refuse_large, substitute
 from code_a1.records import TestCase, Validity
 
 MAX_TEST_CHARS = 100_000
@@ -46,13 +47,13 @@ def read_test(test: ast.expr, source: str, scope: Scope, *, entry_is_class: bool
     scope.import_common(test)
     test = with_predicates(test, scope)
     lifted = _liftable(test, scope, entry_is_class=entry_is_class)
-    extraction = Extraction(scope, entry_is_class, touched_by_observations(test, scope, entry_is_class=entry_is_class))
     values: dict[str, ast.expr] = {}
-    extraction.values = values
+    extraction = Extraction(scope, entry_is_class, values)
     for step in lifted:
         name = step.assigned_name
         assert name is not None
         values[name] = extraction.lift(step.node.value)  # type: ignore[attr-defined]
+        refuse_large(values[name])
     n_lifted = len(extraction.calls)
     form = extraction.lift(test)
     if not extraction.hit:
@@ -70,9 +71,19 @@ def read_test(test: ast.expr, source: str, scope: Scope, *, entry_is_class: bool
         prelude=_program(steps),
         form_prelude=_program(form_steps),
     )
+    _check(case)
+    return case, extraction.calls[n_lifted:]
+
+
+def _check(case: TestCase) -> None:
+    """Raise RejectedError for a test that is too large or that Python would not run."""
     if len(case.prelude) + len(case.form_prelude) + sum(map(len, case.calls)) > MAX_TEST_CHARS:
         raise RejectedError(f"it needs more than {MAX_TEST_CHARS} characters of statements before it")
-    return case, extraction.calls[n_lifted:]
+    expressions = [*case.calls, case.form] if case.expected is None else [*case.calls, case.form, case.expected]
+    if not all(compiles(e, "eval") for e in expressions):
+        raise RejectedError("Python does not accept its expressions")
+    if not all(compiles(p, "exec") for p in (case.prelude, case.form_prelude) if p):
+        raise RejectedError("Python does not accept the statements before it")
 
 
 def _refuse(test: ast.expr) -> None:
@@ -90,7 +101,7 @@ def _refuse(test: ast.expr) -> None:
 
 
 def _liftable(test: ast.expr, scope: Scope, *, entry_is_class: bool) -> list[Step]:
-    """Assignments `name = value` whose value can be taken into the assert, so that the result is judged there.
+    """Assignments `name = value` whose value can be taken into the assert, so that results are judged there.
 
     Not if the name is needed in the candidate's process, or if a statement that stays there could tell the difference.
     """
@@ -103,9 +114,9 @@ def _liftable(test: ast.expr, scope: Scope, *, entry_is_class: bool) -> list[Ste
     kept: list[Step] = []
     for step in reversed(steps):
         name = step.assigned_name
-        between = [k for k in kept if k.live or not (k.binds | k.changes).isdisjoint(step.uses)]
-        movable = name in used and step.live and not between and name not in pinned
-        if movable and not any(name in k.uses or name in k.changes for k in kept):
+        movable = step.live and name in used and name not in pinned
+        movable = movable and not any(k.live or name in k.uses for k in kept)
+        if movable and not _interferes(scope.steps_after(step), step, lifted):
             value = step.node.value  # type: ignore[attr-defined]
             lifted.append(step)
             used |= free_names(value)
@@ -117,6 +128,12 @@ def _liftable(test: ast.expr, scope: Scope, *, entry_is_class: bool) -> list[Ste
                 if judges(step.node, scope):
                     raise RejectedError(f"{_one_line(step.node)!r} judges the result before the assert")
     return lifted[::-1]
+
+
+def _interferes(later: list[Step], step: Step, lifted: list[Step]) -> bool:
+    """Whether a step that stays in place changes what the moved one reads, or its result."""
+    read = step.uses | step.binds
+    return any(not read.isdisjoint(s.binds | s.changes) for s in later if s not in lifted)
 
 
 def _pinned(node: ast.expr, scope: Scope, entry_is_class: bool) -> set[str]:

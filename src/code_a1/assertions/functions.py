@@ -51,12 +51,10 @@ def arguments(node: Function, call: ast.Call) -> dict[str, ast.expr] | None:
 def with_arguments(node: Function, bindings: Mapping[str, ast.expr]) -> list[ast.stmt]:
     """The body with its parameters bound: constants and other names are put in place, anything else is assigned."""
     rebound = bound_names(node.body)
-    replaced = {
-        name: value
-        for name, value in bindings.items()
-        if name not in rebound
-        and (is_immutable_literal(value) or (isinstance(value, ast.Name) and value.id not in rebound))
-    }
+    constants = {n for n, v in bindings.items() if is_immutable_literal(v) and n not in rebound}
+    hidden = rebound | {n for n, v in bindings.items() if n not in constants and not isinstance(v, ast.Name)}
+    names_only = {n for n, v in bindings.items() if isinstance(v, ast.Name) and v.id not in hidden and n not in rebound}
+    replaced = {n: v for n, v in bindings.items() if n in constants | names_only}
     assigned = {n: v for n, v in bindings.items() if n not in replaced}
     body = [substitute(statement, replaced) for statement in node.body]
     if any(free_names(v) & assigned.keys() for v in assigned.values()):  # all at once, as a call binds them
@@ -140,8 +138,10 @@ def without_self(method: Function, class_name: str) -> Function:
     function.decorator_list = [d for d in function.decorator_list if not isinstance(d, ast.Name)]
     if not function.name.startswith("test"):
         function.name = f"self_{function.name}"
-    if function.args.args and not static:
-        owners.add(function.args.args.pop(0).arg)
+    args = function.args
+    if args.args and not args.posonlyargs and not static:
+        owners.add(args.args.pop(0).arg)
+        del args.defaults[: len(args.defaults) - len(args.args)]
     function.body = [_SelfToNames(owners).visit(s) for s in function.body]
     return function
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from code_a1.assertions.functions import arguments, returned_expression
 from code_a1.assertions.names import free_names
-from code_a1.assertions.observations import RejectedError
+from code_a1.assertions.rejection import RejectedError
 from code_a1.assertions.scope import Scope
-from code_a1.assertions.unrolling import substitute
+from code_a1.assertions.unrolling import refuse_large, substitute
 
 JUDGING_CALLS = frozenset(
     {"all", "any", "bool", "callable", "hasattr", "isinstance", "issubclass", "isclose", "allclose", "array_equal"}
@@ -117,6 +117,7 @@ def with_predicates(test: ast.expr, scope: Scope) -> ast.expr:
         ]
         inlining = _Inline({node.name: node for node in judging})
         test = inlining.visit(copy.deepcopy(test)) if judging else test
+        refuse_large(test)
         if not inlining.changed:
             return test
     return test

@@ -13,11 +13,11 @@ from code_a1.assertions.names import (
     BUILTINS,
     COMPREHENSIONS,
     bound_names,
-    changed_names,
     free_names,
     parameters,
     root_name,
 )
+from code_a1.assertions.rejection import RejectedError
 from code_a1.assertions.scope import Scope
 from code_a1.assertions.unrolling import MAX_UNROLLED, iteration_values, match_target, substitute
 from code_a1.records import Validity
@@ -43,13 +43,8 @@ HIGHER_ORDER = frozenset({"filter", "map", "max", "min", "sorted"})
 """The built-in functions that call a function they are given."""
 
 
-class RejectedError(Exception):
-    """The assert is no test of the entry point; never leaves the package."""
-
-    def __init__(self, reason: str, validity: Validity = Validity.MALFORMED) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.validity = validity
+REFERRING = (ast.Compare, ast.BoolOp, ast.IfExp, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.Lambda)
+"""Expressions whose parts are still the objects themselves; others compute a value of their own at once."""
 
 
 class _DependentError(RejectedError):
@@ -66,13 +61,14 @@ class Extraction:
 
     scope: Scope
     entry_is_class: bool
-    changed: set[str] = field(default_factory=set)
-    """Names that an observation of the same assert may change: they are observed as well."""
     values: Mapping[str, ast.expr] = field(default_factory=dict)
     calls: list[ast.expr] = field(default_factory=list)
     hit: bool = False
     _names: dict[str, int] = field(default_factory=dict)
     _bound: list[set[str]] = field(default_factory=list)
+    _touched: set[str] = field(default_factory=set)
+    _changing: set[str] = field(default_factory=set)
+    _derived: int = 0
 
     def lift(self, node: ast.expr) -> ast.expr:
         """The expression over `_i`. Raises RejectedError where it cannot be written so."""
@@ -105,7 +101,9 @@ class Extraction:
     def _is_live(self, name: str) -> bool:
         if any(name in bound for bound in self._bound) or name in self.values:
             return False
-        return name in self.changed or self.scope.is_live((name,))
+        # `f(xs) == xs` compares with what the call made of the list, but in `sorted(xs) == f(xs)` it is sorted before
+        changed = name in self._touched or (name in self._changing and not self._derived)
+        return changed or self.scope.is_live((name,))
 
     def _is_observed_call(self, call: ast.Call) -> bool:
         arguments = [*call.args, *(k.value for k in call.keywords)]
@@ -164,7 +162,7 @@ class Extraction:
 
     def _visit(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Name) and node.id in self.values and not any(node.id in b for b in self._bound):
-            return copy.deepcopy(self.values[node.id])
+            return substitute(node, self.values)
         if self.is_observation(node):
             return self._observe(node)
         if isinstance(node, COMPREHENSIONS):
@@ -175,8 +173,15 @@ class Extraction:
 
     def _children(self, node: ast.expr) -> ast.expr:
         rewritten = copy.copy(node)
+        derives = not isinstance(node, REFERRING)
+        outer = self._changing
+        if isinstance(node, ast.Compare):
+            self._changing = outer | self._changed_inside(node)
+        self._derived += derives
         for name, value in ast.iter_fields(node):
             setattr(rewritten, name, self._field(value))
+        self._derived -= derives
+        self._changing = outer
         return rewritten
 
     def _field(self, value: object) -> object:
@@ -205,7 +210,8 @@ class Extraction:
                 return _placeholder(self._names[node.id])
             self._names[node.id] = len(self.calls)
         self._refuse_strangers(node)
-        self.hit = self.hit or self._calls_entry_point(node) or not self.changed.isdisjoint(names)
+        self.hit = self.hit or self._calls_entry_point(node) or not (self._touched | self._changing).isdisjoint(names)
+        self._touched |= self.scope.changed_by(node)
         self.calls.append(node)
         placeholder = _placeholder(len(self.calls) - 1)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ITERATOR_CALLS:
@@ -221,6 +227,18 @@ class Extraction:
             return True
         arguments = [a for c in calls for a in (c.func, *c.args, *(k.value for k in c.keywords))]
         return any(isinstance(a, ast.Name) and a.id == self.scope.entry_point for a in arguments)
+
+    def _changed_inside(self, node: ast.expr) -> set[str]:
+        """Names that the calls of the entry point in the expression get as arguments and could change in place."""
+        found: set[str] = set()
+        queue: list[ast.AST] = [node]
+        while queue:
+            current = queue.pop()
+            if isinstance(current, ast.Call) and self._mentions_hit(current) and self.is_observation(current):
+                found |= self.scope.changed_by(current)
+            else:
+                queue += ast.iter_child_nodes(current)
+        return found
 
     def _refuse_strangers(self, node: ast.expr) -> None:
         """A function that only the solution can define must not stand around a call: it would judge its own result."""
@@ -289,17 +307,3 @@ def _written_out(node: ast.expr, scope: Scope) -> ast.expr:
             return ast.Dict([k for k, _ in pairs], [v for _, v in pairs])
         case _:
             return ast.List(results, ast.Load())
-
-
-def touched_by_observations(node: ast.expr, scope: Scope, *, entry_is_class: bool) -> set[str]:
-    """Names that the calls of the expression get as arguments and could change in place."""
-    probe = Extraction(scope, entry_is_class)
-    found: set[str] = set()
-    queue: list[ast.AST] = [node]
-    while queue:
-        current = queue.pop()
-        if isinstance(current, ast.Call) and probe.is_observation(current) and scope.is_hit(free_names(current)):
-            found |= changed_names(current) & scope.bound - scope.frozen
-        else:
-            queue += ast.iter_child_nodes(current)
-    return found

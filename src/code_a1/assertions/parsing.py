@@ -7,18 +7,20 @@ parses is kept; a broken piece that begins with `assert` is reported, other brok
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 MAX_CHARS = 200_000
 """Characters of a suite that are read; more is cut at the end of a line. 64 tests need far less."""
 MAX_DEPTH = 90
 """Nesting of a statement's syntax tree; deeper ones would exhaust the stack when they are printed again."""
 MAX_PARSED_CHARS = 1_000_000
-"""Characters handed to the parser in search of what can be kept of a broken suite: about a second's work."""
+"""Characters handed to the parser, each time counted as 1,000 more, in search of what can be kept of a broken suite."""
 MAX_JOINED_BLOCKS = 12
 """Unindented lines over which a bracket or string may stay open in a broken suite."""
 MAX_INT_BITS = 14_000
@@ -53,12 +55,23 @@ def parse_module(source: str) -> list[ast.stmt]:
 
 def parse_expression(source: str) -> ast.expr:
     """One expression. Raises SyntaxError for whatever reason it is none."""
-    body = parse_module(f"({source}\n)")
+    body = parse_module(source.strip())
     if len(body) != 1 or not isinstance(body[0], ast.Expr):
         raise SyntaxError("not an expression")
     if is_too_deep(body[0]):
         raise SyntaxError(f"nested more than {MAX_DEPTH} levels deep")
     return body[0].value
+
+
+def compiles(source: str, mode: Literal["exec", "eval"]) -> bool:
+    """Whether Python accepts the source; parsing alone allows an `await` outside a function and more."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "<test>", mode, dont_inherit=True)
+    except (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError):
+        return False
+    return True
 
 
 def is_too_deep(tree: ast.AST) -> bool:
@@ -119,7 +132,7 @@ class _Salvage:
     def _parse(self, lines: Sequence[str]) -> list[ast.stmt] | int:
         """The statements, or the index of the line that the parser stumbles over."""
         text = "\n".join(lines)
-        self.chars_left -= len(text) + 100
+        self.chars_left -= len(text) + 1_000
         if self.chars_left < 0:
             return 0
         try:
@@ -129,23 +142,28 @@ class _Salvage:
 
     def _without_broken_lines(self, block: Sequence[str]) -> list[Piece]:
         """Put `pass` for the line that the parser stumbles over, or the nearest above it, until the block parses."""
-        lines, broken = list(block), list[Piece]()
+        lines, broken = list(block), dict[int, Piece]()
         while self.chars_left > 0:
             at = self._parse(lines)
             if not isinstance(at, int):
-                return [*at, *broken]
-            while at > 0 and lines[at].strip() in ("", "pass"):
+                numbered = [(statement.lineno - 1, statement) for statement in at]
+                return [piece for _, piece in sorted([*numbered, *broken.items()], key=lambda pair: pair[0])]
+            if lines[at].strip() == "pass":  # its indentation alone is wrong
+                lines[at] = ""
+                continue
+            while at > 0 and not lines[at].strip():
                 at -= 1
-            text = lines[at].strip()
-            if text in ("", "pass"):
+            if not lines[at].strip():
                 break
-            broken += _broken(text)
+            if (text := _broken(lines[at])) is not None:
+                broken[at] = text
             lines[at] = lines[at][: len(lines[at]) - len(lines[at].lstrip())] + "pass"
-        return broken + [piece for line in lines for piece in _broken(line.strip())]
+        rest = {at: piece for at, line in enumerate(lines) if (piece := _broken(line)) is not None}
+        return [piece for _, piece in sorted([*rest.items(), *broken.items()], key=lambda pair: pair[0])]
 
 
-def _broken(line: str) -> list[Broken]:
-    return [Broken(line, "it is not a Python statement")] if _ASSERT.match(line) else []
+def _broken(line: str) -> Broken | None:
+    return Broken(line.strip(), "it is not a Python statement") if _ASSERT.match(line.strip()) else None
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -184,5 +202,5 @@ def to_text(tree: ast.AST) -> str:
         isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > MAX_INT_BITS
         for node in ast.walk(tree)
     ):
-        tree = _Printable().visit(tree)
+        tree = _Printable().visit(copy.deepcopy(tree))
     return ast.unparse(tree)

@@ -89,7 +89,7 @@ class Scope:
             uses.discard(node.name)  # it may call itself
         binds = bound_names([node])
         self._note_aliases(node, binds)
-        changes = self._with_aliases(changed_names(node) - self.frozen)
+        changes = self.with_aliases(changed_names(node) - self.frozen)
         live = self.is_live(uses)
         step = Step(node, frozenset(uses), frozenset(binds), frozenset(changes), _replaces(node), live)
         self.steps.append(step)
@@ -117,6 +117,14 @@ class Scope:
     def is_hit(self, names: Collection[str]) -> bool:
         """Whether an expression over `names` depends on the entry point."""
         return self.entry_point in names or not self.hits.isdisjoint(names)
+
+    def changed_by(self, node: ast.AST) -> set[str]:
+        """Names of the suite whose objects the node may change in place."""
+        return self.with_aliases(changed_names(node) - self.frozen) & self.bound
+
+    def steps_after(self, step: Step) -> list[Step]:
+        """What runs between a step and this point."""
+        return self.steps[self.steps.index(step) + 1 :]
 
     def slice(self, names: Collection[str], without: Collection[Step] = ()) -> list[Step]:
         """The steps that the values of `names` depend on, in order; what a function reads may be bound after it."""
@@ -166,7 +174,7 @@ class Scope:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=self.entry_point))):
                 self.instances.add(name)
 
-    def _with_aliases(self, names: set[str]) -> set[str]:
+    def with_aliases(self, names: set[str]) -> set[str]:
         """The names, and all others that may stand for the same objects or for parts of them."""
         found, queue = set(names), list(names)
         while queue:
@@ -177,7 +185,8 @@ class Scope:
 
     def _note_aliases(self, node: ast.stmt, binds: set[str]) -> None:
         """Note that after `b = a`, `b = [a]` or `for b in a` a change of one is a change of the other."""
-        for name in binds if _replaces(node) else ():
+        same = exposed_names(node.value) if isinstance(node, ast.Assign) else set()  # `a = a`
+        for name in binds - same if _replaces(node) else ():
             for other in self._aliases.pop(name, frozenset()):
                 self._aliases[other] -= {name}
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

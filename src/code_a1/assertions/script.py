@@ -28,15 +28,15 @@ from code_a1.assertions.functions import (
     without_self,
 )
 from code_a1.assertions.names import bound_names, free_names, is_immutable_literal
-from code_a1.assertions.observations import RejectedError
 from code_a1.assertions.parsing import MAX_DEPTH, Broken, Piece, is_too_deep, to_text
 from code_a1.assertions.plain import plain_test
+from code_a1.assertions.rejection import RejectedError
 from code_a1.assertions.scope import Scope
-from code_a1.assertions.unrolling import iteration_values, match_target, substitute
+from code_a1.assertions.unrolling import iteration_values, match_target, select_parts, substitute
 from code_a1.records import RejectedTest, TestCase
 
-MAX_STATEMENTS = 20_000
-"""Statements that are run through, loops written out, before the rest of a suite is left unread."""
+MAX_STATEMENTS = 5_000
+"""Statements beside plain asserts that are run through, loops written out, before the rest is left unread."""
 MAX_CALL_DEPTH = 8
 """Checkers that call checkers."""
 
@@ -111,6 +111,7 @@ class Script:
             self._assert(node.test, node, scope)
 
     def _assert(self, test: ast.expr, shown: ast.AST, scope: Scope) -> None:
+        self._count_statement()
         source = _shown(shown)
         approximate = without_approx(test)
         if approximate is not None:
@@ -134,17 +135,24 @@ class Script:
             self._statement(statement, scope)
 
     def _statement(self, node: ast.stmt, scope: Scope) -> None:
-        self._statements += 1
-        if self._statements > MAX_STATEMENTS:
-            raise _FullError
         if self._modules:
             node = without_modules(node, self._modules)
         if isinstance(node, ast.Assert):
             self._assert_statement(node, scope)
-        elif is_too_deep(node):
+            return
+        self._count_statement()
+        if is_too_deep(node):
             self._reject_all(node, "it stands in a statement that is nested too deeply")
-        else:
+            return
+        try:
             self._other_statement(node, scope)
+        except RejectedError as error:
+            self._reject_all(node, error.reason)
+
+    def _count_statement(self) -> None:
+        self._statements += 1
+        if self._statements > MAX_STATEMENTS:
+            raise _FullError
 
     def _other_statement(self, node: ast.stmt, scope: Scope) -> None:
         match node:
@@ -225,10 +233,11 @@ class Script:
         """Find the checkers: functions that hold asserts, or call one that does. Their asserts run where they run."""
         nodes = [n for s in statements for n in ast.walk(s)]
         functions = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        for _ in range(3):
-            for function in functions:
-                if self._holds_asserts(function.body):
-                    self._checkers[function.name] = function
+        for _ in range(MAX_CALL_DEPTH):
+            found = [f for f in functions if f.name not in self._checkers and self._holds_asserts(f.body)]
+            self._checkers |= {f.name: f for f in found}
+            if not found:
+                break
         self._fixtures = {f.name: f"fixture_{f.name}" for f in functions if is_fixture(f)}
         self._called = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
 
@@ -339,8 +348,12 @@ def _iteration(node: ast.For, value: ast.expr) -> list[ast.stmt]:
         return [ast.Assign([node.target], value, lineno=1), *node.body]
     rebound = bound_names(node.body)
     constants = {n: v for n, v in bindings.items() if is_immutable_literal(v) and n not in rebound}
-    assigned = [assignment(name, part) for name, part in bindings.items() if name not in constants]
-    return [*assigned, *(substitute(statement, constants) for statement in node.body)]
+    assigned = {n: v for n, v in bindings.items() if n not in constants}
+    body = [substitute(statement, constants) for statement in node.body]
+    for name, part in assigned.items():
+        if name not in rebound:
+            body = select_parts(body, name, part)
+    return [*(assignment(name, part) for name, part in assigned.items()), *body]
 
 
 def _shown(node: ast.AST) -> str:

@@ -35,7 +35,13 @@ def to_source(test: TestCase, literal: Callable[[bytes], str] | None = None) -> 
     if expected is not None:
         names = names | {"expected": parse_expression(expected)}
     before = [to_text(s) for s in parse_module(test.prelude)]
-    before += [text for s in parse_module(test.form_prelude) if (text := to_text(s)) not in before]
+    form_before = [to_text(s) for s in parse_module(test.form_prelude)]
+    if set(before) & set(form_before) and expected is not None and test.expected_value is None:
+        # what both sides are made from could change under the call: the answer comes first, from values of its own
+        answer = to_text(ast.Assign([ast.Name("expected", ast.Store())], names.pop("expected"), lineno=1))
+        before = [*form_before, answer, *before]
+    else:
+        before += [text for text in form_before if text not in before]
     statement = ast.Assert(substitute(form, names), None)
     return "\n".join([*before, *map(to_text, assigned), to_text(statement)])
 

@@ -7,11 +7,14 @@ import copy
 from collections.abc import Mapping
 from typing import TypeVar
 
-from code_a1.assertions.names import COMPREHENSIONS, FUNCTIONS, bound_names, parameters
+from code_a1.assertions.names import COMPREHENSIONS, FUNCTIONS, bound_names, is_immutable_literal, parameters
+from code_a1.assertions.rejection import RejectedError
 from code_a1.assertions.scope import Scope
 
 T = TypeVar("T", bound=ast.AST)
 
+MAX_NODES = 10_000
+"""Nodes of a syntax tree beyond which names are not replaced by what they stand for more than once."""
 MAX_UNROLLED = 64
 """Elements of a loop or comprehension that are written out; a loop's further ones are left off."""
 
@@ -111,6 +114,48 @@ def match_target(target: ast.expr, value: ast.expr) -> dict[str, ast.expr] | Non
             return None
 
 
+def select_parts(body: list[ast.stmt], name: str, value: ast.expr) -> list[ast.stmt]:
+    """The body with `name[key]` replaced by that part of a literal: `case["input"]` of a table of cases.
+
+    A part that can be changed is replaced only where it is the only one of its kind.
+    """
+    parts: dict[object, ast.expr] = {}
+    match value:
+        case ast.Dict(keys=keys, values=values):
+            parts = {k.value: v for k, v in zip(keys, values, strict=True) if isinstance(k, ast.Constant)}
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            parts = dict(enumerate(elts))
+    selecting = _Select(name, parts)
+    for statement in body:
+        selecting.visit(statement)
+    selecting.replacing = not selecting.changed
+    return [selecting.visit(copy.deepcopy(statement)) for statement in body]
+
+
+class _Select(ast.NodeTransformer):
+    """Counts the selections first, and then replaces them."""
+
+    def __init__(self, name: str, parts: Mapping[object, ast.expr]) -> None:
+        self.name = name
+        self.parts = parts
+        self.counts: dict[object, int] = {}
+        self.changed = False
+        self.replacing = False
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)) if name == self.name:
+                if key not in self.parts:
+                    return node
+                self.changed = self.changed or not isinstance(node.ctx, ast.Load)
+                if not self.replacing:
+                    self.counts[key] = self.counts.get(key, 0) + 1
+                elif self.counts[key] == 1 or is_immutable_literal(self.parts[key]):
+                    return copy.deepcopy(self.parts[key])
+        return node
+
+
 class _Substitute(ast.NodeTransformer):
     def __init__(self, values: Mapping[str, ast.expr]) -> None:
         self.values = values
@@ -133,9 +178,23 @@ class _Substitute(ast.NodeTransformer):
         return _Substitute(rest).generic_visit(node) if rest else node
 
 
+def refuse_large(tree: ast.AST) -> None:
+    """Raise RejectedError for a tree that substitution has blown up."""
+    if _size(tree) > MAX_NODES:
+        raise RejectedError("it becomes too large when it is written out")
+
+
+def _size(tree: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(tree))
+
+
 def substitute(tree: T, values: Mapping[str, ast.expr]) -> T:
     """A copy of the tree with the names it reads replaced, except where an inner scope binds them."""
     if not values:
         return tree
+    sizes = {name: _size(value) for name, value in values.items()}
+    written = sum(sizes.get(n.id, 0) for n in ast.walk(tree) if isinstance(n, ast.Name))
+    if written > max(MAX_NODES, sum(sizes.values())):
+        raise RejectedError("it becomes too large when it is written out")
     replaced: T = _Substitute(values).visit(copy.deepcopy(tree))
     return replaced
