@@ -8,6 +8,7 @@ import datetime as dt
 import decimal
 import enum
 import fractions
+import random
 import re
 import struct
 import time
@@ -54,7 +55,7 @@ EXACT = [
     "", "a\ud800ü\U0001f600", b"\x00\xff", bytearray(b"x"), [1, [2, []]], (1,), (), {1, 2}, frozenset("ab"), {"a": 1, 2: []},
     range(1, 10, 3), range(10**30), slice(1, None, 2), ..., NotImplemented, decimal.Decimal("1.50"), decimal.Decimal("-Infinity"),
     fractions.Fraction(-1, 3), dt.date(2020, 2, 29), dt.time(1, 2, 3, 4, TIME_ZONE, fold=1),
-    dt.datetime(1999, 12, 31, 23, 59, 59, 999999, TIME_ZONE), dt.timedelta(-1, 5, 7), dt.timezone.utc,
+    dt.datetime(1999, 12, 31, 23, 59, 59, 999999, TIME_ZONE), dt.timedelta(-1, 5, 7), dt.UTC,
     collections.deque([1, 2], 5), collections.deque(), collections.Counter("aab"), collections.OrderedDict(b=1, a=2),
     int, type(None), ValueError,
 ]  # fmt: skip
@@ -257,8 +258,6 @@ def test_damaged_encodings_decode_or_fail_cleanly(value: object, data: st.DataOb
 
 @pytest.mark.slow
 def test_a_million_hostile_byte_strings() -> None:
-    import random
-
     draw = random.Random(1)
     seeds = [codec.encode(value) for value in EXACT]
     alphabet = b"NTFExiIfcsbBltSZqdCeorLDQahAmzRYgy\x00\x01\x02\x03\xff"

@@ -39,7 +39,7 @@ UNEQUAL = [
     (POINT, [1, 2]), (POINT, (1, 2, 3)), (Array("int64", (2,), (1, 2)), Array("int64", (2, 1), (1, 2))),
     (Array("int64", (2,), (1, 2)), [1, 2]), (Iterated("iterator", (1, 2)), [1, 2]), (Iterated("iterator", (1,)), Iterated("dict_keys", (1,))),
     (Iterated("dict_values", (1,)), {1}), (collections.deque([1]), [1]), (range(3), [0, 1, 2]), ({}, set()), (int, float),
-    (dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc)), (dt.datetime(2020, 1, 1), dt.date(2020, 1, 1)),
+    (dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)), (dt.datetime(2020, 1, 1), dt.date(2020, 1, 1)),
 ]  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def descendants(pid: int | None = None) -> set[int]:
 
 
 def open_descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_results_stream_and_keep_their_places(sandbox: Sandbox) -> None:
@@ -71,9 +71,12 @@ def test_programs_are_pulled_as_workers_become_free(sandbox: Sandbox) -> None:
 
 
 def test_usable_after_an_exception_in_the_consumer_or_the_source(sandbox: Sandbox) -> None:
-    with pytest.raises(KeyError):
+    def consume() -> None:
         for _ in sandbox.run([GOOD] * 20):
             raise KeyError
+
+    with pytest.raises(KeyError):
+        consume()
 
     def broken() -> Iterator[Program]:
         yield GOOD
@@ -178,7 +181,7 @@ def test_descriptors_processes_and_memory_stay_flat() -> None:
 
         def state() -> tuple[int, int, int, int]:
             pages = int(Path(f"/proc/{worker}/statm").read_text().split()[1])
-            return len(os.listdir(f"/proc/{worker}/fd")), len(descendants(worker)), open_descriptors(), pages
+            return len(list(Path(f"/proc/{worker}/fd").iterdir())), len(descendants(worker)), open_descriptors(), pages
 
         time.sleep(0.2)
         first = state()

@@ -111,7 +111,7 @@ FAULTS = {
     "own signal": ("import os, signal\ndef f(x): return os.kill(os.getpid(), signal.SIGTERM) if x else x", "CRASH", "SIGTERM"),
     "segmentation fault": ("import ctypes\ndef f(x): return ctypes.string_at(0) if x else x", "CRASH", "SIGSEGV"),
     "C stack overflow": (
-        "import sys\nsys.setrecursionlimit(10**9)\ndef f(x):\n    a = []\n    for _ in range(x * 10**5): a = [a]\n"
+        "import sys\nsys.setrecursionlimit(10**9)\ndef f(x):\n    a = []\n    for _ in range(x * 300_000): a = [a]\n"
         "    return len(repr(a)) if x else x", "CRASH", "SIGSEGV",
     ),
     "memory": ("def f(x): return len(bytearray(x << 32))", "MEMORY", "MemoryError"),

@@ -78,7 +78,7 @@ def test_a_tier_that_lets_anything_through_does_not_count(monkeypatch: pytest.Mo
 def system_python() -> str:
     for candidate in ("/usr/bin/python3", "/usr/local/bin/python3"):
         if shutil.which(candidate):
-            version = subprocess.run([candidate, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True, text=True)
+            version = subprocess.run([candidate, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True, text=True, check=False)
             if version.stdout.strip() == "True":
                 return candidate
     pytest.skip("no Python 3.11 that every user may read")
@@ -103,7 +103,7 @@ def test_works_for_an_ordinary_user(tmp_path: Path, tier: str) -> None:
     )
     done = subprocess.run(
         [system_python(), "-c", script], env={"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}, cwd="/",
-        user=54321, group=54321, extra_groups=[], capture_output=True, text=True, timeout=120,
+        user=54321, group=54321, extra_groups=[], capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     if "does not work here: namespaces" in done.stderr:
         pytest.skip("this machine does not let ordinary users make namespaces")
@@ -131,7 +131,7 @@ def test_without_proc() -> None:
         "    [result] = sandbox.run_all([Program('def f(x): return x + 1', (Call(('f(1)',)),))])\n"
         "print(sandbox.tier.name in ('full', 'no-namespaces'), result.outcomes[0].values())"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     if "AssertionError" in done.stderr:
         pytest.skip("no rights to unmount anything here")
     assert done.stdout.strip() == "True (2,)", done.stderr

@@ -4,8 +4,8 @@ A value is a tag byte and what the tag says: fixed-width numbers, length-prefixe
 (all little-endian; the tags are listed below). Decoding runs nothing but constructors of built-in and of three record
 types (`code_a1.sandbox.values`), allocates at most in proportion to the bytes given, and fails with CodecError.
 
-Encoding reads the data of a subclass of a built-in through the built-in's own methods: overriding `__iter__`, `__eq__` or
-`__index__` changes nothing here.
+Encoding reads the data of a subclass of a built-in through the built-in's own methods: overriding `__iter__`, `__eq__`
+or `__index__` changes nothing here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether two decoded values are equal: Python's `==` on plain data, nan equal to nan, an optional tolerance for floats.
+"""Whether two decoded values are equal: Python's `==` on plain data, nan equal to nan, a tolerance for floats if asked.
 
-Beyond `==`: `Structure`s are equal by class name and fields (named tuples as the tuples they are), `Array`s by shape and
-items, ordered dictionaries as dictionaries. The work is bounded: values too tangled to compare within the bound are
+Beyond `==`: `Structure`s are equal by class name and fields (named tuples as the tuples they are), `Array`s by shape
+and items, ordered dictionaries as dictionaries. The work is bounded: values too tangled to compare within the bound are
 unequal.
 """
 
@@ -34,7 +34,7 @@ def equal(a: object, b: object, tolerance: float = 0.0) -> bool:
 COMPARE[0] = equal
 
 
-class _OutOfSteps(Exception):  # noqa: N818 - control flow, never leaves this module
+class _OutOfSteps(Exception):
     pass
 
 
@@ -45,7 +45,7 @@ class _Comparison:
         self.tolerance = tolerance
         self.steps = MAX_STEPS
 
-    def equal(self, a: Any, b: Any) -> bool:
+    def equal(self, a: Any, b: Any) -> bool:  # noqa: PLR0911 - a table of rules
         """The rules, most common types first; anything unlisted is left to Python's `==` of immutable built-ins."""
         if a is b:
             return True
@@ -88,10 +88,7 @@ class _Comparison:
             return True  # an absent count equals 0
         if len(a) != len(b):
             return False
-        for key, value in a.items():
-            if key not in b or not self.equal(value, b[key]):
-                return False
-        return True
+        return all(key in b and self.equal(value, b[key]) for key, value in a.items())
 
     def sets(self, a: Set[Any], b: Set[Any]) -> bool:
         if a == b:

@@ -10,11 +10,11 @@ from code_a1.sandbox import wire
 from code_a1.sandbox.forkserver import TICK_S, Child, ChildGone
 
 
-class Overdue(Exception):  # noqa: N818 - what a child does is an outcome, not an error of ours
+class Overdue(Exception):
     """The child is over a limit; the message says which."""
 
 
-class Forged(Exception):  # noqa: N818
+class Forged(Exception):
     """What came over the channel is not the one record that answers the message."""
 
 
@@ -29,13 +29,12 @@ class Dialogue:
     """
 
     def __init__(
-        self, child: Child, opening: bytes, job: wire.Job, caller_is_gone: Callable[[], bool], cpu_s: float | None = None
+        self, child: Child, opening: bytes, job: wire.Job, caller_is_gone: Callable[[], bool]
     ) -> None:
         self.child = child
         self.opening = opening
         self.caller_is_gone = caller_is_gone
         self.cpu_limit, self.wall_limit, _, self.result_bytes, _ = job.limits
-        self.cpu_limit = cpu_s or self.cpu_limit
         self.used_s = 0.0
         """CPU seconds that the last message took, its answer included."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime as dt
 import decimal
 import enum
@@ -171,6 +172,16 @@ def _parts_of(tag: bytes, cls: Any, names: tuple[str, ...]) -> Writer:
     return write
 
 
+_DATETIME_PARTS = [
+    *(dt.date.__dict__[name].__get__ for name in ("year", "month", "day")),
+    *(dt.datetime.__dict__[n].__get__ for n in ("hour", "minute", "second", "microsecond", "fold", "tzinfo")),
+]
+
+
+def _datetime(encoder: Encoder, value: dt.datetime) -> None:
+    encoder.sequence(tags.DATETIME, len(_DATETIME_PARTS), [get(value) for get in _DATETIME_PARTS])
+
+
 def _decimal(encoder: Encoder, value: decimal.Decimal) -> None:
     text = decimal.Decimal.__str__(value)
     if len(text) > tags.MAX_DECIMAL_CHARS:
@@ -284,10 +295,8 @@ def _object(encoder: Encoder, value: object) -> None:
                     state[name] = member.__get__(value)
                 except AttributeError:
                     continue  # a slot that was never set
-    try:
+    with contextlib.suppress(AttributeError):  # __slots__ without __dict__
         state |= object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        pass  # __slots__ without __dict__
     declared = _VARS(kind).get("__dataclass_fields__")
     names = sorted(n for n in state if type(n) is str and (type(declared) is not dict or n in declared))
     if len(names) != len(state) and type(declared) is not dict:
@@ -313,7 +322,7 @@ def _is_plain_class(kind: type) -> bool:
     return bool(_BASICSIZE(kind) <= object.__basicsize__ + word * (slots + 2))
 
 
-def _writer_of_subclass(kind: type) -> Writer:
+def _writer_of_subclass(kind: type) -> Writer:  # noqa: PLR0911 - a table of rules
     """The writer of a type that is not in the table: its first built-in base decides."""
     for cls in _MRO(kind):
         if (name := _NAME(cls)) in ("ndarray", "generic") and getattr(sys.modules.get("numpy"), name, None) is cls:
@@ -371,14 +380,7 @@ WRITERS: dict[type, Writer] = {
     slice: _parts_of(tags.SLICE, slice, ("start", "stop", "step")),
     decimal.Decimal: _decimal,
     fractions.Fraction: _fraction,
-    dt.datetime: _parts_of(
-        tags.DATETIME,
-        type("", (), {
-            **{n: dt.date.__dict__[n] for n in ("year", "month", "day")},
-            **{n: dt.datetime.__dict__[n] for n in ("hour", "minute", "second", "microsecond", "fold", "tzinfo")},
-        }),
-        ("year", "month", "day", "hour", "minute", "second", "microsecond", "fold", "tzinfo"),
-    ),  # fmt: skip
+    dt.datetime: _datetime,
     dt.date: _parts_of(tags.DATE, dt.date, ("year", "month", "day")),
     dt.time: _parts_of(tags.TIME, dt.time, ("hour", "minute", "second", "microsecond", "fold", "tzinfo")),
     dt.timedelta: _parts_of(tags.TIMEDELTA, dt.timedelta, ("days", "seconds", "microseconds")),

@@ -19,7 +19,7 @@ START_TIMEOUT_S = 60.0
 TICK_S = 0.25
 """Longest wait between two looks at a child's clock."""
 SITE_ENVIRONMENT = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8", "TZ": "UTC",  # noqa: S108 - exists, and nothing can be written there
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }  # fmt: skip
@@ -33,9 +33,9 @@ BOOT = (
 def spawn(
     module: str, channel: socket.socket, fd_argument: str, hash_seed: int = 0, **arguments: object
 ) -> subprocess.Popen[bytes]:
-    """Exec a clean Python that runs `code_a1.sandbox.<module>.main(**arguments)` with `channel` and nothing else open."""
+    """Exec a clean Python that runs `code_a1.sandbox.<module>.main(**arguments)`; only `channel` stays open."""
     arguments = {"module": module, fd_argument: channel.fileno(), **arguments}
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and code
         [sys.executable, "-s", "-S", "-P", "-c", BOOT, json.dumps(arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -73,7 +73,7 @@ class ForkServerHandle:
         self.control.settimeout(None)
 
     def fork(self, *, beside: bool = False) -> Child:
-        """A new child; children that the server had before are killed and reaped first, unless it runs `beside` them."""
+        """A new child; earlier children of the server are killed and reaped first, unless it runs `beside` them."""
         ours, theirs = socket.socketpair()
         try:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -114,7 +114,7 @@ class ForkServerHandle:
             self.process.wait()
 
 
-class ChildGone(Exception):  # noqa: N818 - an outcome of the child's, not an error of ours
+class ChildGone(Exception):
     """The child closed its end of the channel."""
 
 
@@ -149,10 +149,8 @@ class Child:
 
     def cpu_s(self) -> float:
         """CPU seconds used so far."""
-        try:
+        with contextlib.suppress(OSError):  # ended and reaped: what was read last stands
             self.used_s = time.clock_gettime(self.clock)
-        except OSError:
-            pass  # ended and reaped: what was read last stands
         return self.used_s
 
     def tick(self, seconds: float) -> None:

@@ -16,12 +16,12 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 
 
 class _Ruleset(ctypes.Structure):
-    _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]  # noqa: RUF012
+    _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
 
 
 class _Beneath(ctypes.Structure):
     _pack_ = 1
-    _fields_ = [("access", ctypes.c_uint64), ("parent", ctypes.c_int)]  # noqa: RUF012
+    _fields_ = [("access", ctypes.c_uint64), ("parent", ctypes.c_int)]
 
 
 def version() -> int:

@@ -19,7 +19,7 @@ def revive(record: Array | Iterated) -> Any:
     if type(record) is Iterated:
         return _VIEWS[record.kind](record.items)
     try:
-        import numpy
+        import numpy  # noqa: PLC0415 - most children never need it
     except ImportError:
         return record
     assert isinstance(record, Array)

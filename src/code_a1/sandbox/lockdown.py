@@ -19,6 +19,8 @@ FIRST_OWN_UID, OWN_UIDS = 61184, 4000
 """Range of user ids for servers that start as root (systemd's for dynamic users)."""
 MAX_FILE_BYTES = 1 << 20
 MAX_DESCRIPTORS = 256
+STACK_BYTES = 16 << 20
+"""The main thread's stack: the same on every machine, so that deep recursion in C ends the same way."""
 MAX_TASKS = 256
 """Processes and threads of an own user id."""
 _KEEP_CAPABILITIES, _NO_NEW_PRIVILEGES, _PARENT_DEATH_SIGNAL, _SUBREAPER = 8, 38, 1, 36
@@ -71,12 +73,13 @@ class Isolation:
             (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NOFILE, MAX_DESCRIPTORS),
+            (resource.RLIMIT_STACK, STACK_BYTES),
         ]
         if self.own_uid:
             limits.append((resource.RLIMIT_NPROC, MAX_TASKS))
-        for which, value in limits:
+        for which, wanted in limits:
             _, hard = resource.getrlimit(which)
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(which, (value, value))
 
     def kill_and_reap(self, children: list[int]) -> list[tuple[int, int]]:

@@ -117,7 +117,7 @@ def _bind(path: str) -> None:
 
 
 class _Attributes(ctypes.Structure):
-    _fields_ = [(n, ctypes.c_uint64) for n in ("set", "clear", "propagation", "user_ns")]  # noqa: RUF012
+    _fields_ = [(n, ctypes.c_uint64) for n in ("set", "clear", "propagation", "user_ns")]
 
 
 def _read_only(path: str) -> None:

@@ -6,6 +6,7 @@ each, so that they stay busy between two calls of `next()`.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import select
@@ -181,10 +182,8 @@ class Sandbox:
         poller = select.poll()
         by_descriptor = {}
         for worker in self._workers:
-            try:
+            with contextlib.suppress(WorkerClosed):  # its end is found below
                 worker.flush()
-            except WorkerClosed:
-                pass  # its end is found below
             descriptor = worker.socket.fileno()
             by_descriptor[descriptor] = worker
             poller.register(descriptor, select.POLLIN | (select.POLLOUT if worker.outgoing else 0))
@@ -257,7 +256,7 @@ class Sandbox:
         self._deliver(job)
 
     def _bury(self, worker: WorkerHandle, why: str) -> None:
-        """Replace a dead worker. The job it was at is retried, then blamed if the next worker was sound until it came."""
+        """Replace a dead worker. The job it was at is retried, then blamed if the next one was sound until it came."""
         self._workers.remove(worker)
         worker.kill()
         jobs = list(worker.jobs)

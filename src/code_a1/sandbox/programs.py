@@ -1,7 +1,7 @@
 """What goes into the sandbox and what comes out: plain records, nothing that runs.
 
-The child returns data; the parent decides. A `Program` holds the code that nobody trusts and the expressions to evaluate
-in its namespace. It never holds an expected value, another candidate, or code of ours that judges.
+The child returns data; the parent decides. A `Program` holds the code that nobody trusts and the expressions to
+evaluate in its namespace. It never holds an expected value, another candidate, or code of ours that judges.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Call:
 class Program:
     """Source that nobody trusts, and the calls to make in it.
 
-    For every call `source` and then `setup` are executed anew in a fresh `__main__`-less namespace, so that a test never
-    sees what an earlier one left behind. `seed` selects the hash seed and the state of `random` under which it runs.
+    For every call `source` and then `setup` are executed anew in a fresh `__main__`-less namespace, so that a test
+    never sees what an earlier one left behind.
     """
 
     source: str

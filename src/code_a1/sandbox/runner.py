@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import decimal
+import io
 import marshal
 import os
 import random
@@ -94,7 +95,7 @@ def describe(error: BaseException) -> tuple[int, bytes]:
     name = type.__dict__["__name__"].__get__(_type(error))
     try:
         text = _str(error)[:MAX_DETAIL]
-    except BaseException:  # noqa: BLE001 - whatever a candidate's __str__ raises
+    except BaseException:
         text = "(the exception's text raised as well)"
     return _RAISED, clip(f"{name}: {text}")
 
@@ -142,9 +143,8 @@ class Runner:
 
     def reopen(self) -> None:
         """Streams like those at the start, after the program replaced or closed them."""
-        sys.stdin = open("/dev/null", encoding="utf-8")
-        sys.stdout = open("/dev/null", "w", encoding="utf-8")
-        sys.stderr = open("/dev/null", "w", encoding="utf-8", errors="backslashreplace")
+        sys.stdin, sys.stdout = io.open(0, closefd=False), io.open(1, "w", closefd=False)  # noqa: UP020, SIM115
+        sys.stderr = io.open(2, "w", errors="backslashreplace", closefd=False)  # noqa: UP020, SIM115
         self.streams = (sys.stdin, sys.stdout, sys.stderr)
 
     def call(self, body: bytes) -> bytes:
@@ -198,7 +198,7 @@ def answer(asked: Asked, work: Callable[[], bytes]) -> None:
     """Do the work and send its payload, or what it raised."""
     try:
         payload = work()
-    except BaseException as error:  # noqa: BLE001 - SystemExit and the like are outcomes too
+    except BaseException as error:
         error.__traceback__ = None  # frames may hold the memory that ran out
         code, detail = describe(error)
         payload = b""
@@ -223,8 +223,10 @@ def serve(runner: Runner, nonce: bytes, body: bytes) -> None:
 
 
 def main(confine: Callable[[int, float], None], checker: types.ModuleType) -> None:
-    """Entry of a forked child; `confine(memory_mb, cpu_s)` gives up every privilege. `checker` is the module that
-    runs check programs. Never returns."""
+    """Entry of a forked child, which never returns.
+
+    `confine(memory_mb, cpu_s)` gives up every privilege; `checker` is the module that runs check programs.
+    """
     try:
         _write(CHANNEL, b"\0")  # carries the credentials by which the worker knows this process
         nonce, message = receive()  # the program, and behind it the first call
@@ -232,8 +234,9 @@ def main(confine: Callable[[int, float], None], checker: types.ModuleType) -> No
         *program, memory_mb, cpu_s, result_bytes, check_entry = _loads(message[FRAME.size : start])
         body = message[start:]
         confine(memory_mb, cpu_s)
-        runner = Runner(*program, result_bytes)
-        del message, program
+        source, setup, seed = program
+        runner = Runner(source, setup, seed, result_bytes)
+        del message, program, source, setup
         if check_entry:
             checker.run(runner, check_entry, nonce)
         else:

@@ -26,14 +26,16 @@ class Session:
         self.cpu_limit, _, self.memory_mb, self.result_bytes, self.max_reforks = job.limits
 
     def open(self, source: str, setup: str, check_entry: str = "", *, beside: bool = False) -> Dialogue:
-        """Fork a child for a program; `beside` leaves the child before it alive. `check_entry` makes it a check program."""
+        """Fork a child, `beside` the one before it or in its place; `check_entry` makes the source a check program."""
         job = self.job
         cpu_backstop = 30 * self.cpu_limit * (2 + len(job.calls))
         program = (source, setup, job.seed, self.memory_mb, cpu_backstop, self.result_bytes, check_entry)
         child = self.server.fork(beside=beside)
         return Dialogue(child, wire.frame(marshal.dumps(program)), job, self.caller_is_gone)
 
-    def ask(self, dialogue: Dialogue, body: bytes, codes: frozenset[int] = wire.CHILD_CODES) -> tuple[Outcome, bytes, bool]:
+    def ask(
+        self, dialogue: Dialogue, body: bytes, codes: frozenset[int] = wire.CHILD_CODES
+    ) -> tuple[Outcome, bytes, bool]:
         """Outcome and payload of one message, and whether the child is lost; the payload is not looked into."""
         try:
             code, detail, payload = dialogue.ask(body, codes)

@@ -28,9 +28,10 @@ PROBE_TIMEOUT_S = 60.0
 ADVICE = {
     "full": "",
     "no-namespaces": (
-        "for the tier 'full' allow unprivileged user namespaces: on the host, sysctl kernel.unprivileged_userns_clone=1 "
-        "(Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), user.max_user_namespaces > 0; in Docker, "
-        "--security-opt seccomp=unconfined --security-opt apparmor=unconfined, or --cap-add SYS_ADMIN as root"
+        "for the tier 'full' allow unprivileged user namespaces: on the host, sysctl "
+        "kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "
+        "user.max_user_namespaces > 0; in Docker, --security-opt seccomp=unconfined "
+        "--security-opt apparmor=unconfined, or --cap-add SYS_ADMIN as root"
     ),
     "rlimits-only": (
         "use Linux 5.13 or newer on x86-64 or aarch64 with Landlock in its list of LSMs (lsm=…,landlock), or run in a "
@@ -100,8 +101,8 @@ def require(allow_tier: str, tier: str | None = None) -> TierReport:
     report = probe() if tier is None else _named(tier)
     if report.name not in TIERS or TIERS.index(report.name) > TIERS.index(allow_tier):
         raise SandboxUnavailable(
-            f"this machine offers the sandbox tier {report.name!r}, and {allow_tier!r} is the weakest that is allowed:\n"
-            f"{report.describe()}"
+            f"this machine offers the sandbox tier {report.name!r}, "
+            f"and {allow_tier!r} is the weakest that is allowed:\n{report.describe()}"
         )
     return report
 

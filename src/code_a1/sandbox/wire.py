@@ -30,7 +30,8 @@ CODES = {kind: code for code, kind in enumerate(KINDS)}
 CHILD_CODES = frozenset(
     CODES[kind]
     for kind in (
-        OutcomeKind.VALUE, OutcomeKind.RAISED, OutcomeKind.MEMORY, OutcomeKind.OUTPUT_LIMIT, OutcomeKind.UNREPRESENTABLE,
+        OutcomeKind.VALUE, OutcomeKind.RAISED, OutcomeKind.MEMORY, OutcomeKind.OUTPUT_LIMIT,
+        OutcomeKind.UNREPRESENTABLE,
     )
 )  # fmt: skip
 """What a child may say about itself; everything else is observed from outside."""

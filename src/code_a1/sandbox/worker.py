@@ -13,10 +13,10 @@ import socket
 from collections import OrderedDict
 
 from code_a1.sandbox import wire
+from code_a1.sandbox.checksession import CheckSession
 from code_a1.sandbox.forkserver import ForkServerClosed, ForkServerHandle
 from code_a1.sandbox.programs import Outcome, OutcomeKind
 from code_a1.sandbox.session import ProgramSession
-from code_a1.sandbox.checksession import CheckSession
 
 MAX_SERVERS = 4
 """Fork servers kept by one worker; the one unused for longest makes room."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import io
 import os
 import signal
 import socket
@@ -23,11 +24,10 @@ STATUS = struct.Struct("<iQiQ")
 """Wait status and peak resident set in bytes of the first child and of the second."""
 
 PRELOADED = (
-    "abc", "array", "bisect", "calendar", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses",
-    "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools", "json",
-    "keyword", "math", "numbers", "operator", "os", "queue", "random", "re", "statistics", "string", "struct", "sys",
-    "textwrap", "threading", "time", "traceback", "types", "typing", "unicodedata", "uuid",
-    "warnings", "weakref",
+    "abc", "array", "bisect", "calendar", "cmath", "collections.abc", "contextlib", "copy", "dataclasses", "datetime",
+    "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools", "json", "keyword",
+    "math", "numbers", "operator", "os", "queue", "random", "re", "statistics", "string", "struct", "sys", "textwrap",
+    "threading", "time", "traceback", "types", "typing", "unicodedata", "uuid", "warnings", "weakref",
 )  # fmt: skip
 
 
@@ -82,9 +82,10 @@ def neutral_streams() -> None:
         os.dup2(null, descriptor)
     if null > 2:
         os.close(null)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[misc]
+    sys.stdin = sys.__stdin__ = io.open(0, closefd=False)  # type: ignore[misc] # noqa: UP020, SIM115
+    sys.stdout = sys.__stdout__ = io.open(1, "w", closefd=False)  # type: ignore[misc] # noqa: UP020, SIM115
+    sys.stderr = io.open(2, "w", errors="backslashreplace", closefd=False)  # noqa: UP020, SIM115
+    sys.__stderr__ = sys.stderr  # type: ignore[misc]
 
 
 def preload(with_numpy: bool) -> None:

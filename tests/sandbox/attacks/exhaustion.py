@@ -81,7 +81,7 @@ import sys
 sys.setrecursionlimit(10 ** 9)
 def f(x):
     a = []
-    for _ in range(10 ** 5): a = [a]
+    for _ in range(300_000): a = [a]
     return repr(a)
 """),
     Attack("recursion", "null pointer", "import ctypes\ndef f(x): return ctypes.string_at(0)"),
