@@ -77,12 +77,10 @@ def f(x):
     Attack("recursion", "Python recursion", "def f(x): return f(x)"),
     Attack("recursion", "recursion without a limit", "import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(x): return f(x)"),
     Attack("recursion", "C stack", """
-import sys
-sys.setrecursionlimit(10 ** 9)
 def f(x):
-    a = []
-    for _ in range(300_000): a = [a]
-    return repr(a)
+    a = ()
+    for _ in range(1_000_000): a = (a,)
+    return hash(a)
 """),
     Attack("recursion", "null pointer", "import ctypes\ndef f(x): return ctypes.string_at(0)"),
     Attack("recursion", "aborts", "import os\ndef f(x): os.abort()"),
