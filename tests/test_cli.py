@@ -41,10 +41,7 @@ def commands(group=cli, path=()):
     ("path", "command"), list(commands()), ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_every_command_explains_itself_with_an_example(path, command, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main([*path, "--help"])
-        raise SystemExit(0)
-    assert stop.value.code == 0
+    main([*path, "--help"])
     text = capsys.readouterr().out
     assert "Usage: code-a1 " + " ".join(path) in text
     if not hasattr(command, "commands"):
