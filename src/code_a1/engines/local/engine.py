@@ -23,7 +23,7 @@ from code_a1.engines.local.packing import Pack, pack
 from code_a1.engines.local.sampler import Sampler
 from code_a1.engines.local.weights import load_policy, save_merged, save_policy
 from code_a1.errors import ModelError, TrainingError
-from code_a1.records import Prompt, Sample
+from code_a1.records import Completion, Prompt, Sample
 
 OUT_OF_MEMORY = (
     "the GPU is out of memory; lower tokens_per_microbatch or sampling_slots, or set gradient_checkpointing = true"
@@ -107,8 +107,8 @@ class LocalEngine:
         completions = [samples[i].completion for i in kept]
         with self._clock("score"), _memory_advice(), torch.no_grad(), backbone.role(adapter):
             backbone.model.eval()
-            for part in pack(completions, self.policy.tokens_per_microbatch, backbone.device):
-                hidden = backbone.hidden(part.input_ids, part.positions, part.plan)[0, part.sources]
+            for part in self._packs(completions):
+                hidden = _hidden(backbone, part)
                 scores = backbone.head.logprobs(hidden, part.targets).tolist()
                 start = 0
                 for member in part.members:
@@ -128,9 +128,7 @@ class LocalEngine:
         totals: dict[str, float] = dict.fromkeys(("loss", "kl", "clip_fraction", "entropy", "ratio_mean"), 0.0)
         self._optimizer.discard()
         with self._clock("train"), _memory_advice(), self._backbone.role(self._adapter), self._training_mode():
-            for part in pack(
-                [row.sample.completion for row in rows], self.policy.tokens_per_microbatch, self._backbone.device
-            ):
+            for part in self._packs([row.sample.completion for row in rows]):
                 metrics = self._learn(part, [rows[m] for m in part.members], tokens)
                 if not math.isfinite(metrics["loss"]):
                     raise TrainingError(f"the loss is {metrics['loss']}")
@@ -208,12 +206,15 @@ class LocalEngine:
             reference = None if ref is None else ref[chunk]
             return policy_loss(logprobs, old[chunk], reference, advantages[chunk], config, tokens=tokens)
 
-        hidden = backbone.hidden(part.input_ids, part.positions, part.plan)[0, part.sources]
+        hidden = _hidden(backbone, part)
         slope, trained, metrics = backbone.head.backward(hidden.detach(), part.targets, loss_of)
         for parameter, gradient in trained:
             self._optimizer.add(parameter, gradient)
         hidden.backward(slope)  # type: ignore[no-untyped-call]
         return {name: float(value) for name, value in metrics.items()} | {"entropy": float(metrics["entropy"]) / tokens}
+
+    def _packs(self, completions: Sequence[Completion]) -> list[Pack]:
+        return pack(completions, self.policy.tokens_per_microbatch, self._backbone.device)
 
     def _column(self, values: Sequence[float]) -> Tensor:
         wide = torch.promote_types(self._backbone.dtype, torch.float32)
@@ -249,6 +250,11 @@ class LocalEngine:
 
     def _reset_counters(self) -> None:
         self._counters = dict.fromkeys(("sampled_tokens", "trained_tokens", "sample_s", "score_s", "train_s"), 0.0)
+
+
+def _hidden(backbone: Backbone, part: Pack) -> Tensor:
+    """Hidden states (T, W) that predict the completion tokens of a pack."""
+    return backbone.hidden(part.input_ids, part.positions, part.plan).flatten(0, 1)[part.sources]
 
 
 def peak_rss_gb() -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from code_a1.engines.local.attention import SharedPromptPlan
+from code_a1.engines.local.attention import Plan, SharedPromptPlan
 from code_a1.records import Completion
 
 
@@ -22,14 +22,14 @@ class Pack:
     members: tuple[int, ...]
     """Which completions it holds: indices into what `pack` was given, in the order of `targets`."""
     input_ids: Tensor
-    """(1, L)"""
+    """(1, L), or (B, L) where rows are not packed."""
     positions: Tensor
-    """(1, L): a completion's go on from its prompt's."""
+    """Likewise: a completion's go on from its prompt's."""
     sources: Tensor
-    """(T,): the position whose hidden state predicts each completion token."""
+    """(T,): the position (counted through all rows) whose hidden state predicts each completion token."""
     targets: Tensor
     """(T,): the completion tokens."""
-    plan: SharedPromptPlan
+    plan: Plan | None
 
 
 def pack(completions: Sequence[Completion], budget: int, device: torch.device) -> list[Pack]:

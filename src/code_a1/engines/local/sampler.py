@@ -151,6 +151,11 @@ class Sampler:
             elif self.next_prompt == len(self.prompts) and not self.waiting:
                 return
 
+    def limit(self, prompt: int, sample: int) -> int:
+        """The most tokens that a completion may have."""
+        del sample
+        return min(self.params.max_tokens, self.backbone.context_window - len(self.prompts[prompt]))
+
     @torch.no_grad()
     def _admit(self) -> None:
         """Fill free slots: open the next prompt when the last one's rows have all entered."""
@@ -180,8 +185,8 @@ class Sampler:
             )
         self.prefix = plan.prefix
         self.first_logits = self.backbone.head.logits(hidden[:, -1])
-        limit = min(self.params.max_tokens, self.backbone.context_window - len(ids))
         for sample in range(self.n):
+            limit = self.limit(index, sample)
             stream = np.random.default_rng((self.params.seed, index, sample))
             self.waiting.append(Row(index, sample, limit, stream.random(limit)))
 

@@ -1,0 +1,195 @@
+"""How fast the local engine samples and trains, beside the plain ways to do the same work.
+
+Sampling: prompts of random tokens, several rows each, every row with a forced length, the same for both ways:
+continuous batching against `generate` on batches of as many rows as there are slots. Training: one group of completions
+of one prompt, forward and backward: shared prompt against padded rows, with the same chunked output layer, so that
+sharing is all that differs. Each way has a process of its own (peak memory is its own too), and their repeats are
+interleaved after a cold one, so that a busy machine slows all of them alike.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from code_a1.config import LoraConfig, PolicyConfig
+from code_a1.engines.base import SamplingParams, TrainingRow
+from code_a1.records import Completion, Sample
+
+MODES = ("sample", "hf_generate", "train", "padded_train")
+PAIRS = (("sample", "hf_generate"), ("train", "padded_train"))
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What is measured; lengths are in tokens."""
+
+    model: str
+    dtype: str = "bfloat16"
+    lora_rank: int = 0
+    """0 trains all weights."""
+    prompts: int = 16
+    rows: int = 8
+    prompt_tokens: int = 105
+    max_tokens: int = 128
+    slots: int = 64
+    train_rows: int = 8
+    train_prompt_tokens: int = 400
+    train_completion_tokens: tuple[int, int] = (60, 180)
+    threads: int = 0
+    """0 leaves torch's choice."""
+    seed: int = 0
+
+
+def run(workload: Workload, *, repeats: int = 5, modes: tuple[str, ...] = MODES) -> dict[str, Any]:
+    """Measure every mode `repeats` times, interleaved, after one cold repeat that does not count.
+
+    Returns:
+        `<mode>_tok_s` (median of completion tokens per second), `<mode>_spread` (lowest and highest), the ratio of each
+        pair as `sample_over_hf_generate` and `train_over_padded_train`, `peak_rss_gb` of the engine's own modes and
+        `<mode>_peak_rss_gb` of each.
+
+    Raises:
+        ModelError, MissingExtra: as the local engine does.
+        RuntimeError: the process of a mode ended.
+    """
+    context = multiprocessing.get_context("spawn")
+    speeds: dict[str, list[float]] = {mode: [] for mode in modes}
+    peaks: dict[str, float] = {}
+    with _workers(context, workload, modes) as pipes:
+        for repeat in range(repeats + 1):
+            for mode, pipe in pipes.items():
+                speed, peaks[mode] = _ask(pipe, mode)
+                if repeat:
+                    speeds[mode].append(speed)
+    return _report(speeds, peaks)
+
+
+def _report(speeds: dict[str, list[float]], peaks: dict[str, float]) -> dict[str, Any]:
+    medians = {mode: statistics.median(values) for mode, values in speeds.items()}
+    report: dict[str, Any] = {f"{mode}_tok_s": round(value, 1) for mode, value in medians.items()}
+    for mode, values in speeds.items():
+        report[f"{mode}_spread"] = [round(min(values), 1), round(max(values), 1)]
+        report[f"{mode}_peak_rss_gb"] = round(peaks[mode], 2)
+    for ours, plain in PAIRS:
+        if ours in medians and plain in medians:
+            report[f"{ours}_over_{plain}"] = round(medians[ours] / medians[plain], 2)
+    report["peak_rss_gb"] = max(
+        report[f"{m}_peak_rss_gb"] for m in speeds if m in ("sample", "train") or len(speeds) == 1
+    )
+    return report
+
+
+@contextmanager
+def _workers(context: Any, workload: Workload, modes: tuple[str, ...]) -> Iterator[dict[str, Connection]]:
+    """A process per mode, each with its model loaded when asked for the first time."""
+    pipes, processes = {}, []
+    try:
+        for mode in modes:
+            pipes[mode], theirs = context.Pipe()
+            processes.append(context.Process(target=_serve, args=(theirs, mode, workload), daemon=True))
+            processes[-1].start()
+            theirs.close()
+        yield pipes
+    finally:
+        for pipe in pipes.values():
+            pipe.close()
+        for process in processes:
+            process.join(10)
+            if process.is_alive():
+                process.kill()
+
+
+def _ask(pipe: Connection, mode: str) -> tuple[float, float]:
+    try:
+        pipe.send(None)
+        answer = pipe.recv()
+    except (EOFError, OSError) as error:
+        raise RuntimeError(f"the process that measures {mode!r} ended; it may have run out of memory") from error
+    if isinstance(answer, Exception):
+        raise answer
+    speed, peak = answer
+    return speed, peak
+
+
+def _serve(pipe: Connection, mode: str, workload: Workload) -> None:
+    """Answer every message with (completion tokens per second, peak memory in GB)."""
+    from code_a1.engines.local.engine import peak_rss_gb  # noqa: PLC0415 - torch is loaded in this process only
+
+    work: Callable[[], int] | None = None
+    while True:
+        try:
+            pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            work = work or _prepare(mode, workload)
+            start = time.perf_counter()
+            tokens = work()
+            pipe.send((tokens / (time.perf_counter() - start), peak_rss_gb()))
+        except Exception as error:  # raised again in the process that asked
+            pipe.send(error)
+
+
+def _prepare(mode: str, workload: Workload) -> Callable[[], int]:
+    import torch  # noqa: PLC0415
+
+    from code_a1.bench import engine_work  # noqa: PLC0415
+
+    if workload.threads:
+        torch.set_num_threads(workload.threads)
+    prepare: Callable[[Workload], Callable[[], int]] = getattr(engine_work, f"prepare_{mode}")
+    return prepare(workload)
+
+
+def policy_of(workload: Workload) -> PolicyConfig:
+    """The policy that is measured: everything of the training workload in one forward pass."""
+    return PolicyConfig.model_validate(
+        {
+            "model": workload.model,
+            "dtype": workload.dtype,
+            "lora": LoraConfig(rank=workload.lora_rank) if workload.lora_rank else None,
+            "tokens_per_microbatch": 1 << 20,
+            "sampling_slots": workload.slots,
+        }
+    )
+
+
+def sampling_params(workload: Workload) -> SamplingParams:
+    """Temperature 1, nothing filtered."""
+    return SamplingParams(max_tokens=workload.max_tokens, seed=workload.seed)
+
+
+def prompt_ids(workload: Workload, vocabulary: int) -> list[tuple[int, ...]]:
+    """Random prompts, all of one length."""
+    rng = random.Random(workload.seed)  # noqa: S311 - not cryptography
+    return [tuple(rng.choices(range(vocabulary), k=workload.prompt_tokens)) for _ in range(workload.prompts)]
+
+
+def row_lengths(workload: Workload) -> list[list[int]]:
+    """Forced completion lengths per prompt and row: many short, few at the limit, 0.4 of it in the mean."""
+    rng = random.Random(workload.seed + 1)  # noqa: S311 - not cryptography
+    count = (workload.prompts, workload.rows)
+    draw = [[rng.betavariate(0.8, 1.2) for _ in range(count[1])] for _ in range(count[0])]
+    return [[max(1, round(share * workload.max_tokens)) for share in rows] for rows in draw]
+
+
+def training_rows(workload: Workload, vocabulary: int) -> list[TrainingRow]:
+    """One group: a random prompt, completions of lengths spread evenly, advantages of both signs."""
+    rng = random.Random(workload.seed + 2)  # noqa: S311 - not cryptography
+    prompt = tuple(rng.choices(range(vocabulary), k=workload.train_prompt_tokens))
+    low, high = workload.train_completion_tokens
+    rows = []
+    for index in range(workload.train_rows):
+        length = low + (high - low) * index // max(1, workload.train_rows - 1)
+        scores = (-5.0,) * length
+        completion = Completion("", tuple(rng.choices(range(vocabulary), k=length)), scores, prompt, "length")
+        rows.append(TrainingRow(Sample("group", completion, (-1.0) ** index), scores, scores))
+    return rows
