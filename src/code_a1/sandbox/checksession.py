@@ -32,7 +32,7 @@ class CheckSession(Session):
         try:
             outcome = self._run()
         finally:
-            self.server.kill_children()
+            self.server.renew()
         if outcome.kind is OutcomeKind.UNREPRESENTABLE and self.job.share_process:
             return [self._run_shared()]
         return [outcome]

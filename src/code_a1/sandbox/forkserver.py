@@ -54,6 +54,7 @@ class ForkServerHandle:
     """Starts a fork server and asks it for children."""
 
     def __init__(self, seed: int, with_numpy: bool, tier: str, source_root: str, site: list[str]) -> None:
+        self.ready: Child | None = None
         self.control, theirs = socket.socketpair()
         try:
             self.process = spawn(
@@ -73,7 +74,24 @@ class ForkServerHandle:
         self.control.settimeout(None)
 
     def fork(self, *, beside: bool = False) -> Child:
-        """A new child; earlier children of the server are killed and reaped first, unless it runs `beside` them."""
+        """A child that has not seen a program; the one kept ready if there is one.
+
+        Earlier children of the server are killed and reaped first, unless it runs `beside` them.
+        """
+        ready, self.ready = self.ready, None
+        if ready is not None and not beside:
+            if ready.is_waiting():
+                return ready
+            ready.close()
+        return self._fork(beside=beside)
+
+    def renew(self) -> None:
+        """Have the children killed and reaped, without waiting for it, and a new one kept ready."""
+        if self.ready is not None:
+            self.ready.close()
+        self.ready = self._fork(beside=False)
+
+    def _fork(self, *, beside: bool) -> Child:
         ours, theirs = socket.socketpair()
         try:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -107,6 +125,8 @@ class ForkServerHandle:
     def close(self) -> None:
         """End the server and, with it, everything that it started."""
         self.control.close()
+        if self.ready is not None:
+            self.ready.close()
         try:
             self.process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:
@@ -129,6 +149,15 @@ class Child:
         self.used_s = 0.0
         """CPU seconds when its clock was last read."""
         self.tick(TICK_S)
+
+    def is_waiting(self) -> bool:
+        """Whether a child that was kept ready still is: it has said hello at most, and not gone away."""
+        try:
+            return len(self.channel.recv(2, socket.MSG_PEEK | socket.MSG_DONTWAIT)) == 1
+        except BlockingIOError:
+            return True
+        except ConnectionResetError:
+            return False
 
     def identify(self) -> None:
         """Learn the process id, as the kernel and not as the child says it, and with it the CPU clock."""
