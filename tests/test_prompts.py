@@ -196,7 +196,9 @@ def test_what_is_cut_off_at_a_stop_string_reads_the_same():
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from(["```", "```python\n", "~~~", "\n", "<think>", "</think>", " ", "x", "assert f(1)", "\r"])))
+@given(
+    st.lists(st.sampled_from(["```", "```python\n", "~~~", "\n", "<think>", "</think>", " ", "x", "assert f(1)", "\r"]))
+)
 def test_any_arrangement_of_fences(parts):
     text = "".join(parts)
     code = parse_code(text)

@@ -1,4 +1,4 @@
-"""Functions of a suite: how their parameters get values, and methods and coroutines as plain functions."""
+"""Straight-line code out of functions and loops: names get their values; methods and coroutines become functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Mapping
 
 from code_a1.assertions.names import bound_names, free_names, is_immutable_literal, parameters
-from code_a1.assertions.unrolling import substitute
+from code_a1.assertions.unrolling import match_target, select_parts, substitute
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -62,6 +62,33 @@ def with_arguments(node: Function, bindings: Mapping[str, ast.expr]) -> list[ast
         values = ast.Tuple(list(assigned.values()), ast.Load())
         return [ast.Assign([ast.Tuple(names, ast.Store())], values, lineno=1), *body]
     return [*(assignment(name, value) for name, value in assigned.items()), *body]
+
+
+def iteration_body(node: ast.For, value: ast.expr) -> list[ast.stmt]:
+    """The body of one iteration: constants are put in place of their variables, other values are assigned."""
+    bindings = match_target(node.target, value)
+    if bindings is None:
+        return [ast.Assign([node.target], value, lineno=1), *node.body]
+    rebound = bound_names(node.body)
+    constants = {n: v for n, v in bindings.items() if is_immutable_literal(v) and n not in rebound}
+    assigned = {n: v for n, v in bindings.items() if n not in constants}
+    body = [substitute(statement, constants) for statement in node.body]
+    for name, part in assigned.items():
+        if name not in rebound:
+            body = select_parts(body, name, part)
+    return [*(assignment(name, part) for name, part in assigned.items()), *body]
+
+
+def split_assignment(node: ast.Assign) -> list[ast.stmt]:
+    """`a, b = 1, 2` and `a = b = 0` as one statement per name, where that means the same."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple() as target], value=ast.Tuple() as value):
+            bindings = match_target(target, value)
+            if bindings is not None and not free_names(value) & bindings.keys():
+                return [assignment(name, part) for name, part in bindings.items()]
+        case ast.Assign(targets=[_, _, *_] as targets, value=value) if is_immutable_literal(value):
+            return [ast.Assign([target], value, lineno=1) for target in targets]
+    return [node]
 
 
 def parametrized(node: Function) -> tuple[list[str], ast.expr] | None:

@@ -27,6 +27,7 @@ MAX_INT_BITS = 14_000
 """Integers beyond this (about 4,214 digits) are printed in hexadecimal, which Python reads back without a limit."""
 
 _ASSERT = re.compile(r"assert\b(?!\s*=[^=])")
+_CONTINUATIONS = re.compile(r"(?:\\\n){2,}")  # the tokenizer takes quadratic time over a run of them
 _CONTINUES = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
 
 
@@ -98,7 +99,7 @@ def _clean(source: str) -> str:
     text = source.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").lstrip("\ufeff")
     if len(text) > MAX_CHARS:
         text = text[:MAX_CHARS].rpartition("\n")[0] or text[:MAX_CHARS]
-    return textwrap.dedent(text)
+    return textwrap.dedent(_CONTINUATIONS.sub("\\\\\n", text))
 
 
 class _Salvage:

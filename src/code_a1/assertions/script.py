@@ -19,20 +19,22 @@ from code_a1.assertions.functions import (
     assignment,
     call_of,
     is_fixture,
+    iteration_body,
     parametrized,
     required_parameters,
+    split_assignment,
     table_row,
     with_arguments,
     without_await,
     without_modules,
     without_self,
 )
-from code_a1.assertions.names import bound_names, free_names, is_immutable_literal
+from code_a1.assertions.names import bound_names, free_names
 from code_a1.assertions.parsing import MAX_DEPTH, Broken, Piece, is_too_deep, to_text
 from code_a1.assertions.plain import plain_test
 from code_a1.assertions.rejection import RejectedError
 from code_a1.assertions.scope import Scope
-from code_a1.assertions.unrolling import iteration_values, match_target, select_parts, substitute
+from code_a1.assertions.unrolling import iteration_values
 from code_a1.records import RejectedTest, TestCase
 
 MAX_STATEMENTS = 5_000
@@ -165,7 +167,7 @@ class Script:
             case ast.Import() | ast.ImportFrom():
                 self._import(node, scope)
             case ast.Assign():
-                for part in _split(node):
+                for part in split_assignment(node):
                     scope.add(part)
             case ast.Expr(value=ast.Await()):
                 scope.add(node)
@@ -196,7 +198,7 @@ class Script:
             self._reject_all(node, "it stands in a loop with break or continue")
         else:
             for value in values:
-                self._block(_iteration(node, value), scope)
+                self._block(iteration_body(node, value), scope)
 
     def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
         """Imports of the solution, under whatever module name the suite made up, bind what is there already."""
@@ -341,38 +343,11 @@ def _is_assertion(node: ast.AST) -> bool:
             return False
 
 
-def _iteration(node: ast.For, value: ast.expr) -> list[ast.stmt]:
-    """The body of one iteration: constants are put in place of their variables, other values are assigned."""
-    bindings = match_target(node.target, value)
-    if bindings is None:
-        return [ast.Assign([node.target], value, lineno=1), *node.body]
-    rebound = bound_names(node.body)
-    constants = {n: v for n, v in bindings.items() if is_immutable_literal(v) and n not in rebound}
-    assigned = {n: v for n, v in bindings.items() if n not in constants}
-    body = [substitute(statement, constants) for statement in node.body]
-    for name, part in assigned.items():
-        if name not in rebound:
-            body = select_parts(body, name, part)
-    return [*(assignment(name, part) for name, part in assigned.items()), *body]
-
-
 def _shown(node: ast.AST) -> str:
     try:
         return to_text(node)
     except (ValueError, RecursionError, MemoryError):
         return "assert …"
-
-
-def _split(node: ast.Assign) -> list[ast.stmt]:
-    """`a, b = 1, 2` and `a = b = 0` as one statement per name, where that means the same."""
-    match node:
-        case ast.Assign(targets=[ast.Tuple() as target], value=ast.Tuple() as value):
-            bindings = match_target(target, value)
-            if bindings is not None and not free_names(value) & bindings.keys():
-                return [assignment(name, part) for name, part in bindings.items()]
-        case ast.Assign(targets=[_, _, *_] as targets, value=value) if is_immutable_literal(value):
-            return [ast.Assign([target], value, lineno=1) for target in targets]
-    return [node]
 
 
 def _is_importable(module: str) -> bool:
