@@ -251,6 +251,12 @@ def test_a_test_never_sees_what_an_earlier_one_left_behind(judge):
     assert outcomes(same) == [(Validity.VALID, Verdict.PASS)] * 3
 
 
+def test_a_suite_cannot_break_a_program_by_naming_its_variables_like_the_programs_own(judge):
+    helped = "def helper(x): return x\ndef f(x): return helper(x) + helper(x)"
+    [result] = judged(judge, DOUBLE, [helped], "helper = 3\nassert f(helper) == 6\nf_ = 1\nassert f(f_) == 2")
+    assert outcomes(result) == [(Validity.VALID, Verdict.PASS)] * 2
+
+
 def test_arguments_are_fresh_and_in_place_changes_can_be_asked_for(judge):
     sorter = problem_of("def f(xs):\n    xs.sort()")
     good, bad = judged(

@@ -30,7 +30,7 @@ MODULE = "solution"
 """`__name__` of a program's namespace, under which `sys.modules` knows it."""
 
 _read, _write, _exit, _exec, _eval, _compile, _len = os.read, os.write, os._exit, exec, eval, compile, len
-_loads, _seed, _type, _str, _tuple = marshal.loads, random.seed, type, str, tuple
+_loads, _seed, _type, _str, _tuple, _dict = marshal.loads, random.seed, type, str, tuple, dict
 _setrecursionlimit, _module = sys.setrecursionlimit, types.ModuleType
 _setcontext, _getcontext, _DECIMAL = decimal.setcontext, decimal.getcontext, decimal.Context()
 _modules = sys.modules
@@ -156,6 +156,8 @@ class Runner:
         namespace, self.fresh = self.fresh, None
         if namespace is None:
             namespace = self.load()
+        # a copy: a test that names its variables like the program's own globals must not change the program
+        namespace = _dict(namespace)
         if bindings:
             namespace.update(decode_live(bindings))
         if prelude:
