@@ -62,7 +62,8 @@ class Isolation:
             _die_with_parent()
         set_limit = resource.setrlimit
         seconds, bytes_ = math.ceil(cpu_s), self.base_bytes + (memory_mb << 20)
-        set_limit(resource.RLIMIT_AS, (bytes_, bytes_))
+        with contextlib.suppress(ValueError):  # macOS has no such limit
+            set_limit(resource.RLIMIT_AS, (bytes_, bytes_))
         set_limit(resource.RLIMIT_CPU, (seconds, seconds))
         if self.child_filter is not None:
             self.child_filter.install(os.getpid())
