@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,14 @@ def test_a_tier_that_lets_anything_through_does_not_count(monkeypatch: pytest.Mo
     assert tiers.try_tier("full") == "a program inside opened a network socket"
 
 
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that every user may read; pytest closes its own to others whenever a session starts."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
 def system_python() -> str:
     for candidate in ("/usr/bin/python3", "/usr/local/bin/python3"):
         if shutil.which(candidate):
@@ -86,15 +96,13 @@ def system_python() -> str:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become an ordinary user")
 @pytest.mark.parametrize("tier", ["full", "no-namespaces"])
-def test_works_for_an_ordinary_user(tmp_path: Path, tier: str) -> None:
-    package = tmp_path / "package"
+def test_works_for_an_ordinary_user(public_folder: Path, tier: str) -> None:
+    package = public_folder / "package"
     shutil.copytree(Path(code_a1.__file__).parent / "sandbox", package / "code_a1" / "sandbox")
     for name in ("__init__.py", "errors.py"):
         shutil.copy(Path(code_a1.__file__).parent / name, package / "code_a1" / name)
     for folder in (package, *package.rglob("*")):
         folder.chmod(0o755)
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(parent.stat().st_mode | 0o055)
     script = (
         "from code_a1.sandbox import *\n"
         f"with Sandbox(tier={tier!r}, workers=1) as sandbox:\n"
