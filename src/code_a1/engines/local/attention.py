@@ -62,15 +62,22 @@ def causal(query: Tensor, key: Tensor, value: Tensor, scale: float | None) -> Te
 def grouped(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scale: float | None) -> Tensor:
     """Masked attention in which the query heads of one key-value head are laid out as further positions.
 
-    Keys and values are then used as they are, never repeated for every query head. `mask` (…, T, S) is True where a
-    position may look.
+    Keys and values are then used as they are, never repeated for every query head. `mask` comes from `fold_mask`.
     """
     rows, heads, new, size = query.shape
     kv_heads = key.shape[1]
     folded = query.reshape(rows, kv_heads, heads // kv_heads * new, size)
-    mask = mask.repeat(*(1,) * (mask.dim() - 2), heads // kv_heads, 1)
     out = scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scale)
     return out.reshape(rows, heads, new, size)
+
+
+def fold_mask(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """A mask (…, T, S), True where a position may look, as `grouped` takes it: one copy per query head of a group.
+
+    Additive and of the query's type, so that attention neither converts it in every layer nor keeps a copy per layer.
+    """
+    repeated = mask.repeat(*(1,) * (mask.dim() - 2), query.shape[1] // key.shape[1], 1)
+    return torch.zeros_like(repeated, dtype=query.dtype).masked_fill_(~repeated, -torch.inf)
 
 
 class SharedPromptPlan:
@@ -81,13 +88,19 @@ class SharedPromptPlan:
 
     def __init__(self, spans: list[tuple[slice, list[slice]]], device: torch.device) -> None:
         self.spans = spans
-        self.masks = [[_suffix_mask(prompt, own, device) for own in completions] for prompt, completions in spans]
+        self.device = device
+        self._masks: list[list[Tensor]] = []
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float | None) -> Tensor:
         """Attend piece by piece, so that no completion is ever compared with another."""
         del layer
+        if not self._masks:  # the same in every layer
+            self._masks = [
+                [fold_mask(_suffix_mask(prompt, own, self.device), query, key) for own in completions]
+                for prompt, completions in self.spans
+            ]
         parts = []
-        for (prompt, completions), masks in zip(self.spans, self.masks, strict=True):
+        for (prompt, completions), masks in zip(self.spans, self._masks, strict=True):
             k, v = key[:, :, prompt], value[:, :, prompt]
             parts.append(causal(query[:, :, prompt], k, v, scale))
             for own, mask in zip(completions, masks, strict=True):

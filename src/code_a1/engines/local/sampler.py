@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from code_a1.engines.base import SampledGroup, SamplingParams
-from code_a1.engines.local.attention import causal, grouped
+from code_a1.engines.local.attention import causal, fold_mask, grouped
 from code_a1.engines.local.backbone import Backbone
 from code_a1.engines.local.chat import StopStrings
 from code_a1.records import Completion, FinishReason
@@ -99,16 +99,18 @@ class DecodePlan:
         self.lengths = lengths
         self.rows = torch.arange(len(lengths), device=lengths.device)
         self.longest = int(lengths.max()) + 1
-        span = torch.arange(self.longest, device=lengths.device)
-        self.mask = (span <= lengths[:, None])[:, None, None]
+        self._mask: Tensor | None = None
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float | None) -> Tensor:
         """(R, H, 1, D) → (R, H, 1, D)."""
         keys, values = self.cache.keys[layer], self.cache.values[layer]
         keys[self.rows, :, self.lengths] = key[:, :, 0]
         values[self.rows, :, self.lengths] = value[:, :, 0]
+        if self._mask is None:  # the same in every layer
+            seen = torch.arange(self.longest, device=self.lengths.device) <= self.lengths[:, None]
+            self._mask = fold_mask(seen[:, None, None], query, key)
         live = slice(0, len(self.lengths))
-        return grouped(query, keys[live, :, : self.longest], values[live, :, : self.longest], self.mask, scale)
+        return grouped(query, keys[live, :, : self.longest], values[live, :, : self.longest], self._mask, scale)
 
 
 class Sampler:
