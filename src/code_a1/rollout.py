@@ -100,9 +100,7 @@ def compiles(code: str) -> bool:
 
 
 def _params(config: RolloutConfig, max_tokens: int, seed: int) -> SamplingParams:
-    return SamplingParams(
-        max_tokens, temperature=config.temperature, top_p=config.top_p, stop=STOP, seed=seed
-    )
+    return SamplingParams(max_tokens, temperature=config.temperature, top_p=config.top_p, stop=STOP, seed=seed)
 
 
 def _sample(

@@ -34,7 +34,6 @@ from code_a1.sandbox import Sandbox
 from code_a1.sandbox.programs import Limits
 from code_a1.seeds import derive_seed
 
-
 Policies = tuple[PolicyEngine, PolicyEngine]
 """The code policy and the test policy."""
 

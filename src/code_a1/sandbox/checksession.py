@@ -40,17 +40,14 @@ class CheckSession(Session):
     def _run(self) -> Outcome:
         job = self.job
         candidate = self.open(job.source, job.setup)
-        checker: Dialogue | None = None
+        # forked before the candidate runs, or its threads could use up what a fork needs and pass for a fault of ours
+        checker = self.open(job.check, "", job.entry_point, beside=True)
         try:
             load, _, _ = self.ask(candidate, b"")
-            if load.kind is not OutcomeKind.VALUE:
-                return load
-            checker = self.open(job.check, "", job.entry_point, beside=True)
-            return self._relay(checker, candidate)
+            return load if load.kind is not OutcomeKind.VALUE else self._relay(checker, candidate)
         finally:
             candidate.child.close()
-            if checker is not None:
-                checker.child.close()
+            checker.child.close()
 
     def _relay(self, checker: Dialogue, candidate: Dialogue) -> Outcome:
         """Carry calls and results until the check program is through, or one of the two is lost."""

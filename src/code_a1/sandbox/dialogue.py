@@ -70,11 +70,13 @@ class Dialogue:
         while sent < len(message):
             try:
                 sent += self.child.channel.send(memoryview(message)[sent:] if sent else message)
+                late = sent < len(message)  # a slow reader
             except BlockingIOError:
-                if watch or time.monotonic() > deadlines[1]:
-                    self._look_at_clocks(deadlines)
+                late = True
             except (BrokenPipeError, ConnectionResetError):
                 raise ChildGone from None
+            if late and (watch or time.monotonic() > deadlines[1]):
+                self._look_at_clocks(deadlines)
 
     def _record(self, nonce: bytes, codes: frozenset[int], deadlines: tuple[float, float]) -> tuple[int, bytes, bytes]:
         buffer: bytes | bytearray = b""
@@ -86,6 +88,7 @@ class Dialogue:
                 continue
             buffer = buffer + chunk if buffer else chunk
             if len(buffer) < head:
+                self._look_at_clocks(deadlines)  # so that nobody gains time by writing byte by byte
                 continue
             echoed, code, detail_size, payload_size = wire.RECORD.unpack_from(buffer)
             wanted = head + detail_size + payload_size
@@ -97,6 +100,7 @@ class Dialogue:
                 return code, bytes(buffer[head:start]), bytes(buffer[start:])
             if type(buffer) is bytes:
                 buffer = bytearray(buffer)  # a large result: append in place
+            self._look_at_clocks(deadlines)
 
     def _look_at_clocks(self, deadlines: tuple[float, float]) -> None:
         """Raise Overdue if the child is over a limit; else set when to look again."""

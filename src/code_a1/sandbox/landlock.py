@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from code_a1.sandbox import syscalls
 
@@ -32,10 +32,11 @@ def version() -> int:
         return 0
 
 
-def restrict(readable: Iterable[str], devices: Iterable[str]) -> None:
+def restrict(readable: Iterable[str], devices: Iterable[str], hidden: Collection[str] = ()) -> None:
     """Allow this thread and what it starts to read beneath `readable` and to use `devices`; nothing else.
 
-    TCP and, where the kernel can, signals and abstract sockets to processes outside are denied as well. Raises OSError.
+    The folders `hidden` cannot be read even where they lie beneath a readable one. TCP and, where the kernel can,
+    signals and abstract sockets to processes outside are denied as well. Raises OSError.
     """
     known = version()
     if not known:
@@ -46,12 +47,28 @@ def restrict(readable: Iterable[str], devices: Iterable[str]) -> None:
     ruleset = syscalls.call("landlock_create_ruleset", ctypes.byref(rules), size, 0)
     try:
         for path in readable:
-            _allow(ruleset, path, _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0))  # noqa: PTH112
+            for part, whole in _around(path, hidden):
+                listing = _READ_DIR if os.path.isdir(part) else 0  # noqa: PTH112
+                _allow(ruleset, part, listing | (_READ_FILE if whole else 0))
         for path in devices:
             _allow(ruleset, path, handled & (_READ_FILE | _WRITE_FILE | _TRUNCATE))
         syscalls.call("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)
+
+
+def _around(path: str, hidden: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """The path, or the parts of it that are not hidden: each with whether it may be read, and not just listed."""
+    real = os.path.realpath(path)
+    if real in hidden:
+        return
+    whole = not any(place.startswith(real.rstrip("/") + "/") for place in hidden)
+    yield path, whole
+    if not whole:
+        with os.scandir(real) as entries:
+            for entry in entries:
+                if not entry.is_symlink():  # its target has a rule of its own, or none
+                    yield from _around(entry.path, hidden)
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:

@@ -118,14 +118,19 @@ def adopted() -> list[int]:
         return []
 
 
-def enter(tier: str, site: list[str]) -> Isolation:
-    """Enter the tier; returns in the process that is to serve. Raises IsolationFailed."""
+def enter(tier: str, site: list[str], source_root: str) -> Isolation:
+    """Enter the tier; returns in the process that is to serve. Raises IsolationFailed.
+
+    Programs may not read this package, wherever it is installed: the bundled problems hold their solutions.
+    """
     base_bytes = vm_bytes()
+    _first_to_be_killed()
     folders = namespaces.readable_folders(site)
+    hidden = [os.path.realpath(os.path.join(source_root, "code_a1"))]  # noqa: PTH118
     if tier == "full":
-        isolation = _enter_full(folders)
+        isolation = _enter_full(folders, hidden)
     elif tier == "no-namespaces":
-        isolation = _enter_without_namespaces(folders)
+        isolation = _enter_without_namespaces(folders, hidden)
     else:
         isolation = _enter_limits_only(folders)
     isolation.base_bytes = base_bytes
@@ -133,7 +138,7 @@ def enter(tier: str, site: list[str]) -> Isolation:
     return isolation
 
 
-def _enter_full(folders: list[str]) -> Isolation:
+def _enter_full(folders: list[str], hidden: list[str]) -> Isolation:
     root = os.getuid() == 0
     with _explained("namespaces"):
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -145,7 +150,7 @@ def _enter_full(folders: list[str]) -> Isolation:
         if not root:
             namespaces.enter_as_user()
     with _explained("a private root folder"):
-        namespaces.private_root(folders)
+        namespaces.private_root(folders, hidden)
     own_uid = root and _become_nobody(readable=True)
     if own_uid:
         with contextlib.suppress(OSError):  # limits per user are then counted for the whole machine
@@ -160,7 +165,7 @@ def _enter_full(folders: list[str]) -> Isolation:
     return Isolation(filtered=True, first_process=True, own_uid=True)
 
 
-def _enter_without_namespaces(folders: list[str]) -> Isolation:
+def _enter_without_namespaces(folders: list[str], hidden: list[str]) -> Isolation:
     kept = 0
     own_uid = False
     if os.getuid() == 0:
@@ -170,7 +175,7 @@ def _enter_without_namespaces(folders: list[str]) -> Isolation:
     _drop_privileges(kept)
     _die_with_parent()
     with _explained("Landlock"):
-        landlock.restrict(folders, namespaces.DEVICES)
+        landlock.restrict(folders, namespaces.DEVICES, hidden)
     _filter()
     return Isolation(filtered=True, first_process=False, own_uid=own_uid)
 
@@ -190,6 +195,12 @@ def _enter_limits_only(folders: list[str]) -> Isolation:
             _filter()
             filtered = True
     return Isolation(filtered=filtered, first_process=False, own_uid=own_uid)
+
+
+def _first_to_be_killed() -> None:
+    """Where the machine's memory runs out, the kernel should take a program and not its judge."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _become_nobody(*, readable: bool) -> bool:

@@ -71,8 +71,11 @@ def map_ids(proc: int, uid: int, gid: int) -> None:
         os.close(proc)
 
 
-def private_root(folders: Iterable[str]) -> None:
-    """Make a root folder that holds only `folders` and four devices, read-only. Raises OSError."""
+def private_root(folders: Iterable[str], hidden: Iterable[str] = ()) -> None:
+    """Make a root folder that holds only `folders` and four devices, read-only; `hidden` ones are empty in it.
+
+    Raises OSError.
+    """
     _mount("none", "/", None, _REC | _PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _NOSUID | _NODEV, "size=1m,mode=0755")  # noqa: S108 - any folder will do
     os.chdir("/tmp")  # noqa: S108
@@ -84,6 +87,9 @@ def private_root(folders: Iterable[str]) -> None:
     for device in DEVICES:
         if Path("/old" + device).exists():
             _bind(device)
+    for path in hidden:
+        if Path(path).is_dir():
+            _mount("none", path, "tmpfs", _RDONLY | _NOSUID | _NODEV, "size=4k,mode=0755")
     Path("/tmp").mkdir(exist_ok=True)  # noqa: S108 - exists for those who ask, and is read-only too
     syscalls.call("umount2", b"/old", _DETACH)
     os.rmdir("/old")  # noqa: PTH106

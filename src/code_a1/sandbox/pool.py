@@ -193,7 +193,7 @@ class Sandbox:
             if events & ~select.POLLOUT:
                 try:
                     for job in worker.results():
-                        self._finish(job)
+                        self._finish(worker, job)
                 except WorkerClosed as error:
                     self._bury(worker, str(error))
         for worker in list(self._workers):
@@ -212,7 +212,7 @@ class Sandbox:
             if len(worker.jobs) >= JOBS_PER_WORKER:
                 return
             job = self._waiting.popleft()
-            if job.deaths:
+            if job.deaths or job.errors:
                 worker.submit(self._canary())
             worker.submit(job)
 
@@ -242,17 +242,20 @@ class Sandbox:
         ticket = next(self._tickets)
         return PendingJob(ticket, 1, wire.pack_program(ticket, program, self.limits), 60.0)
 
-    def _finish(self, job: PendingJob) -> None:
+    def _finish(self, worker: WorkerHandle, job: PendingJob) -> None:
         self._failed_starts = 0
         result = job.result
         assert result is not None
         if job.run is None:
+            worker.sound = result.load.kind is OutcomeKind.VALUE
             return
         if any(outcome.kind is OutcomeKind.SANDBOX_ERROR for outcome in (result.load, *result.outcomes)):
             job.errors += 1
             if job.errors < MAX_DEATHS:
                 self._waiting.append(job)
                 return
+            if worker.sound:  # it could run a harmless program a moment ago: nobody may mask himself
+                job.result = _all(OutcomeKind.CRASH, f"it failed on {job.errors} workers: {result.load.detail}", job.calls)
         self._deliver(job)
 
     def _bury(self, worker: WorkerHandle, why: str) -> None:

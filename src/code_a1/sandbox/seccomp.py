@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
+import socket
 
 from code_a1.sandbox import syscalls
 from code_a1.sandbox.syscalls import NUMBERS
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _DENY = 0x00050000
 _ARCHITECTURE = 0xC000003E if syscalls.X86_64 else 0xC00000B7
@@ -35,7 +37,8 @@ DENIED = (
     # files: contents are Landlock's, this is what Landlock leaves open
     "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat",
     "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
-    "removexattrat", "mknod", "mknodat", "symlink", "symlinkat", "name_to_handle_at", "open_by_handle_at",
+    "removexattrat", "mknod", "mknodat", "symlink", "symlinkat", "name_to_handle_at", "open_by_handle_at", "truncate",
+    "file_setattr", "flock", "fanotify_init", "sync", "syncfs",
     # namespaces, mounts, the machine
     "unshare", "setns", "chroot", "pivot_root", "mount", "umount2", "mount_setattr", "open_tree", "open_tree_attr",
     "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "bpf", "perf_event_open", "userfaultfd", "io_uring_setup",
@@ -43,8 +46,9 @@ DENIED = (
     "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd",
     "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname", "iopl", "ioperm",
     "modify_ldt", "syslog", "vhangup", "personality", "memfd_create", "memfd_secret",
-    # memory and queues that outlive a process
-    "shmget", "semget", "msgget", "mq_open", "mq_notify",
+    # memory and queues that outlive a process: making them, and using others' (their ids are small numbers)
+    "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "semtimedop", "msgget", "msgctl", "msgsnd", "msgrcv",
+    "mq_open", "mq_notify", "mq_unlink",
 )  # fmt: skip
 
 
@@ -89,7 +93,17 @@ class Filter:
         """The call fails unless one of the bits is set in that argument."""
         self._on(name, argument, [(_ANY_BIT, 1, 0, bits), (_RETURN, 0, 0, _DENY | errno.EPERM)])
 
+    def not_truncating(self, name: str, argument: int) -> None:
+        """Opening fails with O_TRUNC and no right to write: before its version 3, Landlock lets that through."""
+        body = [
+            (_AND, 0, 0, os.O_ACCMODE | os.O_TRUNC), (_EQUAL, 1, 0, os.O_TRUNC),
+            (_EQUAL, 0, 1, os.O_TRUNC | os.O_ACCMODE), (_RETURN, 0, 0, _DENY | errno.EPERM),
+        ]  # fmt: skip
+        self._on(name, argument, body)
+
     def _on(self, name: str, argument: int, body: list[tuple[int, int, int, int]]) -> None:
+        if NUMBERS[name] < 0:
+            return
         load = [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument)]
         allow = [(_RETURN, 0, 0, _ALLOW)]
         self.instructions += [(_EQUAL, 0, 2 + len(body), NUMBERS[name]), *load, *body, *allow]
@@ -123,6 +137,11 @@ def server_filter() -> Prepared:
         rules.fail(name)
     # ENOSYS and not EPERM: the C library then falls back to clone, whose flags can be read here.
     rules.fail("clone3", errno.ENOSYS)
+    rules.fail("openat2", errno.ENOSYS)  # its flags cannot be read here
+    rules.not_truncating("open", 1)
+    rules.not_truncating("openat", 2)
+    rules.only_with("socketpair", 0, (socket.AF_UNIX,))
+    rules.only_with("sendto", 5, (0,))  # with an address, a datagram of a socketpair reaches any Unix socket
     return rules.build()
 
 
@@ -137,5 +156,6 @@ def child_filter() -> Prepared:
     rules.only_with("prlimit64", 0, (0, OWN_PID))
     rules.not_with("prctl", 0, (1, 36))  # parent-death signal, subreaper
     rules.not_with("fcntl", 1, (8, 10, 15))  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals to others
-    rules.not_with("ioctl", 1, (0x8901, 0x8902, 0x5412))  # FIOSETOWN, SIOCSPGRP, TIOCSTI
+    # is it a terminal, its size, bytes to read, close on exec, blocking; others change files, even through a reader's fd
+    rules.only_with("ioctl", 1, (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5450, 0x5451, 0x5421))
     return rules.build()

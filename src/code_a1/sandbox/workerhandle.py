@@ -58,6 +58,8 @@ class WorkerHandle:
         self.jobs: deque[PendingJob] = deque()
         self.ready = False
         self.served = 0
+        self.sound = False
+        """Whether the last harmless job that it was given came back."""
         self.last_words = ""
         self.outgoing = bytearray()
         self.incoming = bytearray()

@@ -112,7 +112,7 @@ def main(control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root
     sys.path.extend(site)
     preload(with_numpy)
     try:
-        isolation = lockdown.enter(tier, site)  # returns in the process that serves
+        isolation = lockdown.enter(tier, site, source_root)  # returns in the process that serves
     except lockdown.IsolationFailed as failed:
         control.sendall(b"X" + str(failed).encode())
         return
