@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from code_a1.assertions import parse_assertions
+from code_a1.judge.clean import clean_source
 from code_a1.judge.forms import VERDICTS, form_program, form_verdict, is_plain, plain_verdict
-from code_a1.judge.reference import ReferenceSolution, clean_source
+from code_a1.judge.reference import ReferenceSolution
 from code_a1.mistake_book import TestKey, identity
 from code_a1.problems import entry_is_class, is_check_program
 from code_a1.records import (
@@ -55,7 +56,7 @@ class Judge:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._on_progress: Progress = _ignore
-        self._reference = ReferenceSolution(self._run_all)
+        self._reference = ReferenceSolution(self._run_all, cpu_limit_s=sandbox.limits.cpu_s_per_call)
         self.programs_run = 0
         """Programs that the sandbox has run for this judge so far."""
         self.sandbox_errors = 0

@@ -7,15 +7,18 @@ two runs is NONDETERMINISTIC. Results are cached per (problem, call) across suit
 
 from __future__ import annotations
 
-import ast
+import contextlib
 import hashlib
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from code_a1.assertions import call_key, literal_value
+from code_a1.assertions import literal_value
 from code_a1.errors import CodecError
+from code_a1.judge.arguments import RECORDER, Plan, is_settled, plan, same_call
+from code_a1.judge.clean import clean_source, self_contained
 from code_a1.judge.forms import (
     all_equal,
     form_program,
@@ -25,6 +28,9 @@ from code_a1.judge.forms import (
     sentinel_programs,
     show,
 )
+from code_a1.judge.reach import refusal
+from code_a1.judge.values import NotWritable
+from code_a1.problems import entry_is_class
 from code_a1.records import JudgedTest, Problem, RejectedTest, TestCase, Validity, Verdict
 from code_a1.sandbox import codec
 from code_a1.sandbox.programs import Call, Outcome, OutcomeKind, Program, ProgramResult
@@ -36,6 +42,8 @@ MAX_ROUNDS = 4
 """How often calls that a hanging neighbour kept from running are tried again."""
 
 RunAll = Callable[[Sequence[Program]], list[ProgramResult]]
+Source = tuple[str, str, float]
+"""A program that calls are made in: its source, its setup and the tolerance of its results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,11 @@ class Settled:
     reason: str = ""
 
 
-def settle(first: Outcome, second: Outcome, tolerance: float = 0.0) -> Settled:
+REFERENCE_SHARE = 0.5
+"""Share of a candidate's CPU limit that the reference may take for a call: no test is about who is slower by a hair."""
+
+
+def settle(first: Outcome, second: Outcome, tolerance: float = 0.0, cpu_limit_s: float = math.inf) -> Settled:
     """Combine the outcomes of two runs under different seeds."""
     kinds = {first.kind, second.kind}
     failed = first if first.kind is not OutcomeKind.VALUE else second
@@ -59,61 +71,24 @@ def settle(first: Outcome, second: Outcome, tolerance: float = 0.0) -> Settled:
         return Settled(failure=Validity.CALL_FAILED, reason=f"{failed.kind}: {failed.detail}")
     if first.payload != second.payload and not codec.equal(first.values(), second.values(), tolerance):
         return Settled(failure=Validity.NONDETERMINISTIC, reason="two runs under different seeds differ")
+    if min(first.cpu_s, second.cpu_s) > cpu_limit_s:  # the quicker one: a busy machine makes calls slower, not faster
+        return Settled(failure=Validity.CALL_FAILED, reason=f"the reference takes more than {cpu_limit_s:g} s for it")
     return Settled(payload=first.payload)
-
-
-@lru_cache(maxsize=4096)
-def imports_of(source: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The top-level imports of a program: each statement with the names that it binds."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    found = []
-    for node in body:
-        if isinstance(node, ast.Import):
-            names = frozenset(alias.asname or alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            names = frozenset(alias.asname or alias.name for alias in node.names)
-        else:
-            continue
-        found.append((ast.unparse(node), names))
-    return tuple(found)
-
-
-def clean_source(problem: Problem) -> str:
-    """What test code may take for granted where no solution is: the imports of the reference and of the setup."""
-    return "\n".join(line for source in (problem.reference_solution, problem.setup) for line, _ in imports_of(source))
-
-
-@lru_cache(maxsize=65536)
-def _names_in(source: str, mode: str) -> frozenset[str]:
-    try:
-        tree = ast.parse(source, mode=mode)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-def self_contained(test: TestCase, problem: Problem) -> TestCase:
-    """The test with those imports of the reference that its calls rely on.
-
-    A test that says `f(deque([1]))` runs on the reference, which imports deque, and would be an error of a candidate
-    that has no need to.
-    """
-    imports = imports_of(problem.reference_solution)
-    if not imports or test.kind == "check":
-        return test
-    used = frozenset().union(_names_in(test.prelude, "exec"), *(_names_in(call, "eval") for call in test.calls))
-    lines = [line for line, names in imports if names & used and line not in test.prelude]
-    return replace(test, prelude="\n".join([*lines, test.prelude] if test.prelude else lines)) if lines else test
 
 
 class ReferenceSolution:
     """Judges tests on the references of their problems; holds the cache and nothing else."""
 
-    def __init__(self, run_all: RunAll, *, cached_results: int = 200_000, cached_bytes: int = 256 << 20) -> None:
+    def __init__(
+        self,
+        run_all: RunAll,
+        *,
+        cpu_limit_s: float = math.inf,
+        cached_results: int = 200_000,
+        cached_bytes: int = 256 << 20,
+    ) -> None:
         self._run_all = run_all
+        self._cpu_limit_s = REFERENCE_SHARE * cpu_limit_s
         self._cache: OrderedDict[Hashable, Settled] = OrderedDict()
         self._cached_results = cached_results
         self._cached_bytes = cached_bytes
@@ -125,6 +100,7 @@ class ReferenceSolution:
         prepared = [
             [self_contained(t, problem) if isinstance(t, TestCase) else t for t in tests] for problem, tests in suites
         ]
+        prepared = self._with_data([(p, row) for (p, _), row in zip(suites, prepared, strict=True)])
         tests = [
             (problem, test)
             for (problem, _), row in zip(suites, prepared, strict=True)
@@ -144,6 +120,45 @@ class ReferenceSolution:
         self._run_calls(wanted)
         return [self._cache[self._call_key(problem, test)] for problem, test in wanted]
 
+    # -- arguments ----------------------------------------------------------------------------------------------------
+
+    def _with_data(
+        self, suites: Sequence[tuple[Problem, Sequence[TestCase | RejectedTest]]]
+    ) -> list[list[TestCase | RejectedTest]]:
+        """The tests with the arguments of their calls written out, or rejected; see `code_a1.judge.arguments`."""
+        wanted: dict[Source, dict[Hashable, Call]] = {}
+        for problem, row in suites:
+            for test in row:
+                if isinstance(test, RejectedTest) or is_settled(test, problem.entry_point):
+                    continue
+                planned = plan(test, problem.entry_point)
+                if planned is not None and not planned.simple:
+                    key = self._arguments_key(problem, planned)
+                    if key not in self._cache:
+                        wanted.setdefault((clean_source(problem) + RECORDER, "", 0.0), {})[key] = planned.recording()
+        self._settle_calls(wanted)
+        return [
+            [test if isinstance(test, RejectedTest) else self._one_with_data(problem, test) for test in row]
+            for problem, row in suites
+        ]
+
+    def _one_with_data(self, problem: Problem, test: TestCase) -> TestCase | RejectedTest:
+        if is_settled(test, problem.entry_point):
+            return test
+        planned = plan(test, problem.entry_point)
+        if planned is not None:
+            if planned.simple:
+                return test
+            recorded = self._cache[self._arguments_key(problem, planned)]
+            if recorded.failure is None:
+                (calls,) = Outcome(OutcomeKind.VALUE, recorded.payload).values()
+                with contextlib.suppress(NotWritable, SyntaxError):
+                    return planned.frozen(calls)  # type: ignore[arg-type]
+            elif not recorded.reason.startswith("RAISED") and recorded.failure is not Validity.UNREPRESENTABLE:
+                return RejectedTest(test.source, recorded.failure, f"its arguments: {recorded.reason}")
+        reason = refusal(test, problem, entry_is_class=entry_is_class(problem))
+        return RejectedTest(test.source, Validity.MALFORMED, reason) if reason else test
+
     # -- one suite, everything cached ---------------------------------------------------------------------------------
 
     def _judge_suite(self, problem: Problem, tests: Sequence[TestCase | RejectedTest]) -> tuple[JudgedTest, ...]:
@@ -154,7 +169,7 @@ class ReferenceSolution:
                 judged.append(JudgedTest(test.source, test.validity, reason=test.reason))
                 continue
             result = self._judge_test(problem, test)
-            key = call_key(test)
+            key = same_call(result.test or test, problem.reference_solution, problem.entry_point)
             if result.validity.usable and key in seen:
                 result = JudgedTest(test.source, Validity.DUPLICATE, reason="the same call stands earlier in the suite")
             seen.add(key)
@@ -192,29 +207,33 @@ class ReferenceSolution:
 
     def _run_calls(self, tests: Sequence[tuple[Problem, TestCase]]) -> None:
         """Every distinct call on the reference of its problem, all calls of a problem in one program per seed."""
-        wanted: dict[Problem, dict[Hashable, Call]] = {}
+        wanted: dict[Source, dict[Hashable, Call]] = {}
         for problem, test in tests:
             key = self._call_key(problem, test)
             if key not in self._cache:
-                wanted.setdefault(problem, {})[key] = Call(test.calls, prelude=test.prelude)
+                source = (problem.reference_solution, problem.setup, problem.tolerance)
+                wanted.setdefault(source, {})[key] = Call(test.calls, prelude=test.prelude)
+        self._settle_calls(wanted)
+
+    def _settle_calls(self, wanted: dict[Source, dict[Hashable, Call]]) -> None:
         for round_ in range(MAX_ROUNDS):
             if not wanted:
                 return
             programs = [
-                Program(problem.reference_solution, tuple(calls.values()), setup=problem.setup, seed=seed)
-                for problem, calls in wanted.items()
+                Program(source, tuple(calls.values()), setup=setup, seed=seed)
+                for (source, setup, _), calls in wanted.items()
                 for seed in SEEDS
             ]
             results = iter(self._run_all(programs))
-            left: dict[Problem, dict[Hashable, Call]] = {}
-            for problem, calls in wanted.items():
+            left: dict[Source, dict[Hashable, Call]] = {}
+            for program, calls in wanted.items():
                 pairs = zip(next(results).outcomes, next(results).outcomes, strict=True)
                 for (key, call), (first, second) in zip(calls.items(), pairs, strict=True):
                     not_run = OutcomeKind.NOT_RUN in (first.kind, second.kind)
                     if not_run and round_ + 1 < MAX_ROUNDS:
-                        left.setdefault(problem, {})[key] = call
+                        left.setdefault(program, {})[key] = call
                     else:
-                        self._cache[key] = settle(first, second, problem.tolerance)
+                        self._cache[key] = settle(first, second, program[2], self._cpu_limit_s)
             wanted = left
 
     def _run_expectations(self, tests: Sequence[tuple[Problem, TestCase]]) -> None:
@@ -265,6 +284,9 @@ class ReferenceSolution:
 
     def _call_key(self, problem: Problem, test: TestCase) -> Hashable:
         return ("call", _digest(problem.reference_solution, problem.setup), test.prelude, test.calls)
+
+    def _arguments_key(self, problem: Problem, planned: Plan) -> Hashable:
+        return ("arguments", clean_source(problem), planned.prelude, planned.recording().expressions)
 
     def _expected_key(self, problem: Problem, test: TestCase) -> Hashable:
         return ("expected", clean_source(problem), test.form_prelude, test.expected)
