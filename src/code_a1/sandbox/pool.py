@@ -255,7 +255,8 @@ class Sandbox:
                 self._waiting.append(job)
                 return
             if worker.sound:  # it could run a harmless program a moment ago: nobody may mask himself
-                job.result = _all(OutcomeKind.CRASH, f"it failed on {job.errors} workers: {result.load.detail}", job.calls)
+                detail = f"it failed on {job.errors} workers: {result.load.detail}"
+                job.result = _all(OutcomeKind.CRASH, detail, job.calls)
         self._deliver(job)
 
     def _bury(self, worker: WorkerHandle, why: str) -> None:

@@ -156,6 +156,6 @@ def child_filter() -> Prepared:
     rules.only_with("prlimit64", 0, (0, OWN_PID))
     rules.not_with("prctl", 0, (1, 36))  # parent-death signal, subreaper
     rules.not_with("fcntl", 1, (8, 10, 15))  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals to others
-    # is it a terminal, its size, bytes to read, close on exec, blocking; others change files, even through a reader's fd
+    # a terminal? its size, bytes to read, close on exec, blocking: others change files even where one may only read
     rules.only_with("ioctl", 1, (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5450, 0x5451, 0x5421))
     return rules.build()
