@@ -171,3 +171,14 @@ def test_doctor_says_what_the_sandbox_offers():
     assert done.returncode == 0, done.stderr
     assert "sandbox" in done.stdout
     assert "tier" in done.stdout
+
+
+def test_rollouts_are_shown_for_people(finished_run):
+    done = run("runs", "rollouts", str(finished_run), "--step", "1", "--suites", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("### Step 1, double, candidate") == 2
+    assert "| `assert double(3) == 6` | VALID | FAIL |  |" in done.stdout
+    assert done.stdout.count("Suite 0") == 2
+    assert "Suite 1" not in done.stdout
+    one = run("runs", "rollouts", str(finished_run), "--limit", "1")
+    assert one.stdout.count("### Step") == 1

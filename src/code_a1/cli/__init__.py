@@ -14,6 +14,7 @@ from code_a1.cli.doctor import doctor
 from code_a1.cli.judge import judge
 from code_a1.cli.problems import problems
 from code_a1.cli.report import report
+from code_a1.cli.runs import runs
 from code_a1.cli.train import train
 from code_a1.errors import CodeA1Error
 
@@ -32,7 +33,7 @@ def cli() -> None:
     """
 
 
-for command in (train, report, judge, problems, bench, doctor):
+for command in (train, report, runs, judge, problems, bench, doctor):
     cli.add_command(command)
 
 

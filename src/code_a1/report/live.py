@@ -51,7 +51,7 @@ class LiveView(View):
 
     def message(self, text: str) -> None:
         """Print a line above the bars."""
-        self._console.print(text, highlight=False)
+        self._console.print(text, highlight=False, soft_wrap=True)
 
     def phase(self, name: str, total: int | None) -> None:
         """Start the phase's bar anew."""
@@ -74,7 +74,7 @@ class LiveView(View):
         if self._run is None:
             self._run = self._progress.add_task("run", total=steps, rate="")
         self._progress.update(self._run, completed=step, total=steps)
-        self._console.print(step_line(step, steps, metrics), highlight=False)
+        self._console.print(step_line(step, steps, metrics), highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         """Take the bars away."""
