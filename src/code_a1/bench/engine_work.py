@@ -9,7 +9,7 @@ import torch
 import transformers
 from torch import Tensor
 
-from code_a1.bench.engine import Workload, policy_of, prompt_ids, row_lengths, sampling_params, training_rows
+from code_a1.bench.engine_workload import Workload, policy_of, prompt_ids, row_lengths, sampling_params, training_rows
 from code_a1.engines.local.backbone import open_backbone
 from code_a1.engines.local.engine import LocalEngine
 from code_a1.engines.local.packing import Pack
