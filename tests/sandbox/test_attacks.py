@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,9 @@ from code_a1.sandbox import Limits, OutcomeKind, Sandbox, codec
 from .attacks import SECRET, Attack, all_attacks
 from .conftest import program, value
 
-LIMITS = Limits(cpu_s_per_call=0.3, wall_s_per_call=2.0, memory_mb=256, max_reforks=2)
+LIMITS = Limits(cpu_s_per_call=0.25, wall_s_per_call=1.0, memory_mb=256, max_reforks=2)
+LONGEST_S = 30.0
+"""No attack holds a worker longer than its limits and re-forks allow, even on a busy machine."""
 ATTACKS = all_attacks()
 BEFORE = program("marker = 'THE-PROGRAM-BEFORE-THIS-ONE'\ndef f(x): return 7319452806 - x", "f(1)")
 AFTER = program(
@@ -32,7 +35,9 @@ def arena(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[f"{a.kind}-{a.name}".replace(" ", "_") for a in ATTACKS])
 def test_attack_wins_nothing(arena: Sandbox, attack: Attack) -> None:
-    before, attacked, after = arena.run_all([BEFORE, program(attack.source, "f(2)", "f(3)"), AFTER])
+    started = time.monotonic()
+    before, attacked, after = arena.run_all([BEFORE, program(attack.source, *("f(2)", "f(3)")[: attack.calls]), AFTER])
+    assert time.monotonic() - started < LONGEST_S
     assert value(before.outcomes[0]) == SECRET - 1
     for outcome in attacked.outcomes:
         assert outcome.kind is not OutcomeKind.SANDBOX_ERROR, outcome.detail

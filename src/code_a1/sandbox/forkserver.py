@@ -23,7 +23,7 @@ _CREDENTIALS: int | None = getattr(socket, "SO_PASSCRED", None)
 SITE_ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8", "TZ": "UTC",  # noqa: S108 - exists, and nothing can be written there
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1", "MALLOC_ARENA_MAX": "1",
 }  # fmt: skip
 """All that an exec'ed process gets to see; single-threaded linear algebra, since a fork keeps no threads."""
 BOOT = (

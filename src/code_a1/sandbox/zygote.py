@@ -97,7 +97,7 @@ def preload(with_numpy: bool) -> None:
 
 def hide_ourselves(source_root: str) -> None:
     """Leave no module of this package to be imported or patched by accident."""
-    sys.path[:] = [entry for entry in sys.path if entry != source_root]
+    sys.path.remove(source_root)  # put in front when we were exec'ed; it stays behind where packages are installed too
     for name in [name for name in sys.modules if name.partition(".")[0] == "code_a1"]:
         del sys.modules[name]
     sys.modules["__main__"] = types.ModuleType("__main__")

@@ -19,9 +19,12 @@ class Attack:
     source: str
     needs_filter: bool = False
     """Only safe to run where a system call filter or a process namespace holds it."""
+    calls: int = 2
+    """How often it is called; once where it takes as long as it may."""
 
 
 def all_attacks() -> list[Attack]:
-    from . import escapes, exhaustion, forging, meddling  # noqa: PLC0415 - they import this module
+    from . import channel, escapes, exhaustion, forging, interpreter, kernel, meddling, objects  # noqa: PLC0415
 
-    return [attack for module in (forging, escapes, exhaustion, meddling) for attack in module.ATTACKS]
+    modules = (forging, escapes, exhaustion, meddling, channel, objects, interpreter, kernel)
+    return [attack for module in modules for attack in module.ATTACKS]

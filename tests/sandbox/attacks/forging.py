@@ -165,7 +165,7 @@ class Slow(Exception):
     def __str__(self):
         while True: pass
 def f(x): raise Slow
-"""),
+""", calls=1),
     Attack("early-exit", "atexit hook with a record", """
 import atexit, os
 atexit.register(lambda: os.write(3, b'x' * 17))
@@ -200,13 +200,13 @@ def f(x):
         frame = frame.f_back
     return 0
 """),
-    Attack("lying-codec", "endless iterator", "import itertools\ndef f(x): return itertools.count()"),
+    Attack("lying-codec", "endless iterator", "import itertools\ndef f(x): return itertools.count()", calls=1),
     Attack("lying-codec", "cycle", "def f(x):\n    a = []\n    a.append(a)\n    return a"),
     Attack("lying-codec", "doubling structure", """
 def f(x):
     a = [0]
     for _ in range(60): a = [a, a]
     return a
-"""),
+""", calls=1),
     Attack("lying-codec", "colliding keys", "def f(x): return {i * (2 ** 61 - 1) for i in range(1, 3000)}"),
 ]  # fmt: skip
