@@ -48,7 +48,7 @@ def test_unix_sockets_outside_hear_nothing(arena: Sandbox, tmp_path: Path) -> No
         ear.settimeout(0.05)
         ears.append((ear, address))
     for place in (tmp_path, *tmp_path.parents):
-        if os.stat(place).st_uid == os.getuid() and place != Path("/"):
+        if place.stat().st_uid == os.getuid() and place != Path("/"):
             place.chmod(place.stat().st_mode | 0o011)
     (tmp_path / "ear").chmod(0o777)
     source = f"""
@@ -131,7 +131,7 @@ def f(x):
     assert tried(arena, source) == []
     assert target.read_text() == "as it was"
     assert target.stat() == before
-    assert os.listdir(tmp_path) == ["target.txt"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["target.txt"]
 
 
 @needs_linux
@@ -181,7 +181,7 @@ def _tasks_of(sandbox: Sandbox) -> int:
     while todo:
         pid = todo.pop()
         try:
-            tasks = os.listdir(f"/proc/{pid}/task")
+            tasks = [task.name for task in Path(f"/proc/{pid}/task").iterdir()]
             for task in tasks:
                 todo += [int(child) for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
         except OSError:
@@ -239,7 +239,9 @@ def test_an_error_of_ours_that_follows_a_program_to_a_sound_worker_is_its_crash(
             finish(self, worker, job)
 
         monkeypatch.setattr(Sandbox, "_finish", failing)
-        unlucky, lucky = sandbox.run_all([program("# unlucky\ndef f(x): return 1", "f(1)"), program("def f(x): return 1", "f(1)")])
+        unlucky, lucky = sandbox.run_all(
+            [program("# unlucky\ndef f(x): return 1", "f(1)"), program("def f(x): return 1", "f(1)")]
+        )
         assert unlucky.outcomes[0].kind is OutcomeKind.CRASH
         assert "no fork" in unlucky.outcomes[0].detail
         assert value(lucky.outcomes[0]) == 1
@@ -255,7 +257,7 @@ def test_an_installed_package_hides_its_problems_and_their_solutions(tmp_path: P
     (site / "other_package").mkdir()
     (site / "other_package" / "__init__.py").write_text("value = 7\n")
     for place in (site, *site.parents):
-        if os.stat(place).st_uid == os.getuid() and place != Path("/"):
+        if place.stat().st_uid == os.getuid() and place != Path("/"):
             place.chmod(place.stat().st_mode | 0o055)
     attack = f"""
 import os, sys

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from code_a1.assertions.names import BUILTINS, bound_names, free_names
 from code_a1.assertions.parsing import parse_expression, parse_module, to_text
 from code_a1.assertions.unrolling import substitute
 from code_a1.judge.values import NotWritable, in_place, is_mutable, written
@@ -25,7 +27,7 @@ from code_a1.sandbox.programs import Call
 _STRINGS = re.compile(r"""\bb?'(?:[^'\\]|\\.)*'|\bb?"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 _ATOMS = re.compile(r"\b(?:True|False|None|set\(\)|float\(0\)|0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?j?)(?!\w)")
 _KEYWORDS = re.compile(r"(?<=[(\s])[A-Za-z_]\w*=(?!=)")
-_NOT_DATA = re.compile(r"[^\s,\[\](){}:0-]|[\])}0]\s*[\[(]|[\])}0]\s+-")
+_NOT_DATA = re.compile(r"[^\s,\[\](){}:0-]|--|[\])}0]\s*[\[(]|[\])}0]\s+-")
 """After literals became zeros: a sign of anything but displays, or a call, a subscript or a subtraction."""
 
 RECORDER = """
@@ -182,17 +184,38 @@ def plan(test: TestCase, entry_point: str) -> Plan | None:
         nodes = [parse_expression(call) for call in test.calls]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    count = len(statements)
+    statements, nodes = _without_aliases(statements, nodes, entry_point)
+    renamed = len(statements) < count
     before, ignored = _without_calls(statements, entry_point)
     calls = [node for node in nodes if isinstance(node, ast.Call) and _is_call(node, entry_point)]
-    observations = [(i, test.calls[i]) for i, node in enumerate(nodes) if not _is_call(node, entry_point)]
+    observations = [(i, to_text(node)) for i, node in enumerate(nodes) if not _is_call(node, entry_point)]
     if _mentions(before, entry_point) or _mentions([n for n in nodes if n not in calls], entry_point):
         return None
-    if not (calls or ignored):
+    known = bound_names(before) | BUILTINS
+    if not (calls or ignored) or any(free_names(n) - known for n in nodes if n not in calls):
         return None
     prelude = "\n".join(map(to_text, before))
     all_calls = (*ignored, *calls)
-    simple = _is_simple(before, all_calls, observations)
+    simple = not renamed and _is_simple(before, all_calls, observations)
     return Plan(test, prelude, all_calls, len(ignored), tuple(observations), simple)
+
+
+def _without_aliases(
+    statements: list[ast.stmt], nodes: list[ast.expr], entry_point: str
+) -> tuple[list[ast.stmt], list[ast.expr]]:
+    """The same with the entry point under its own name, where the test gave it another one for good."""
+    bound = Counter(name for statement in statements for name in bound_names([statement]))
+    aliases: dict[str, ast.expr] = {}
+    kept: list[ast.stmt] = []
+    for statement in statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=value)) if bound[name] == 1:
+                if value == entry_point or value in aliases:
+                    aliases[name] = ast.Name(entry_point, ast.Load())
+                    continue
+        kept.append(statement)
+    return [substitute(s, aliases) for s in kept], [substitute(n, aliases) for n in nodes]
 
 
 def _without_calls(statements: list[ast.stmt], entry_point: str) -> tuple[list[ast.stmt], list[ast.Call]]:
@@ -231,6 +254,8 @@ def _is_simple(before: list[ast.stmt], calls: Sequence[ast.Call], observations: 
             case _:
                 return False
     passed: set[str] = set()
+    if any(k.arg is None for call in calls for k in call.keywords):
+        return False
     for call in calls:
         for argument in (*call.args, *(k.value for k in call.keywords)):
             if isinstance(argument, ast.Name):
@@ -241,11 +266,18 @@ def _is_simple(before: list[ast.stmt], calls: Sequence[ast.Call], observations: 
 
 
 def _is_literal(node: ast.expr) -> bool:
+    """Whether it is a literal, and written as literals are."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
-    return not any(isinstance(n, ast.BinOp) for n in ast.walk(node))
+    return not any(
+        isinstance(n, ast.BinOp) or (isinstance(n, ast.UnaryOp) and not _is_negative(n)) for n in ast.walk(node)
+    )
+
+
+def _is_negative(node: ast.UnaryOp) -> bool:
+    return isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
 
 
 @lru_cache(maxsize=4096)
@@ -277,6 +309,27 @@ def same_call(test: TestCase, source: str, entry_point: str) -> tuple[object, ..
     defaults = bool(parameters and parameters[-1][1] is not None)
     keys = {_bound(call, parameters) if parameters and (defaults or "=" in call) else call for call in test.calls}
     return tuple(sorted(keys))
+
+
+@lru_cache(maxsize=65536)
+def by_place(call: str, source: str, entry_point: str, told: str) -> str:
+    """The call with keywords in their places, where nothing that was `told` says what the parameters are called."""
+    parameters = _parameters(source, entry_point)
+    try:
+        node = parse_expression(call)
+    except SyntaxError:
+        return call
+    if parameters is None or not isinstance(node, ast.Call) or not node.keywords:
+        return call
+    rest = [name for name, _ in parameters][len(node.args) :]
+    values = {k.arg: k.value for k in node.keywords}
+    if list(values) != rest[: len(values)] and sorted(map(str, values)) != sorted(rest[: len(values)]):
+        return call
+    if all(re.search(rf"\b{re.escape(name)}\b", told) for name in values if name):
+        return call
+    node.args += [values[name] for name in rest[: len(values)]]
+    node.keywords = []
+    return to_text(node)
 
 
 @lru_cache(maxsize=65536)

@@ -114,7 +114,7 @@ class Judge:
         self._on_progress = on_progress or _ignore
         tests_P = [self.reference_tests(p) for p in problems]
         asserts_P = [[t for t in tests if not _is_check(t)] for tests in tests_P]
-        judged_P = self._reference.judge_suites(list(zip(problems, asserts_P, strict=True)))
+        judged_P = self._reference.judge_suites(list(zip(problems, asserts_P, strict=True)), trusted=True)
         checks = [(i, t) for i, tests in enumerate(tests_P) for t in tests if isinstance(t, TestCase) and _is_check(t)]
         programs = [
             _check_program(problems[i], problems[i].reference_solution, test, seed)

@@ -34,6 +34,14 @@ MUTATORS = frozenset(
 LOOKS = frozenset(
     {"repr", "str", "hash", "type", "print", "callable", "hasattr", "isinstance", "format", "len", "bool"}
 )
+PROTOCOL = frozenset(
+    {
+        *("__call__", "__contains__", "__enter__", "__eq__", "__exit__", "__ge__", "__getitem__", "__gt__", "__hash__"),
+        *("__init__", "__iter__", "__le__", "__len__", "__lt__", "__ne__", "__new__", "__next__", "__post_init__"),
+        *("__repr__", "__setitem__", "__str__"),
+    }
+)
+"""Methods that instances may need to be arguments at all."""
 _DUNDER = re.compile(r"__\w+__")
 
 
@@ -43,7 +51,8 @@ def refusal(test: TestCase, problem: Problem, *, entry_is_class: bool) -> str:
         nodes = [*parse_module(test.prelude), *(node for call in test.calls for node in parse_module(call.strip()))]
     except SyntaxError:
         return ""
-    imported = frozenset(bound_names(n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)))
+    imports = [n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Import | ast.ImportFrom)]
+    imported = frozenset(bound_names(imports))
     for node in nodes:
         looking = () if entry_is_class else _looking(node, problem.entry_point)
         for reason in (*_reaching(node, imported), *looking):
@@ -61,8 +70,10 @@ def _reaching(tree: ast.AST, imported: frozenset[str]) -> Iterator[str]:
                 yield from (repr(a.name) for a in names if _is_reaching(a))
             case ast.ImportFrom(module=str(module), names=names) if module.partition(".")[0] in REACHING_MODULES:
                 yield from (repr(f"{module}.{a.name}") for a in names if f"{module}.{a.name}" not in HARMLESS)
-            case ast.Name(id=name) if name in REACHING_NAMES:
+            case ast.Name(id=name) | ast.alias(name=name) if name in REACHING_NAMES:
                 yield repr(name)
+            case ast.ClassDef(body=body):
+                yield from (f"a class with its own {name!r}" for name in map(_method, body) if _is_operator(name))
             case ast.Attribute(attr=attr) if attr in CLOCKS or attr in REACHING_NAMES:
                 yield repr(attr)
             case ast.Attribute(value=ast.Name(id="os" | "sys")) if to_text(node) not in HARMLESS:
@@ -91,6 +102,15 @@ def _looking(tree: ast.AST, entry_point: str) -> Iterator[str]:
             case ast.Compare(left=left, comparators=others):
                 if any(isinstance(n, ast.Name) and n.id == entry_point for n in (left, *others)):
                     yield f"comparing {entry_point}"
+
+
+def _method(member: ast.stmt) -> str:
+    return member.name if isinstance(member, ast.FunctionDef) else ""
+
+
+def _is_operator(name: str) -> bool:
+    """Whether a method makes equal computations differ: `2 * x` and `x + x`."""
+    return bool(_DUNDER.fullmatch(name)) and name not in PROTOCOL
 
 
 def _is_reaching(alias: ast.alias) -> bool:

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from code_a1.assertions import literal_value
 from code_a1.errors import CodecError
-from code_a1.judge.arguments import RECORDER, Plan, is_settled, plan, same_call
+from code_a1.judge.arguments import RECORDER, Plan, by_place, is_data, is_settled, plan, same_call
 from code_a1.judge.clean import clean_source, self_contained
 from code_a1.judge.forms import (
     all_equal,
@@ -94,13 +94,16 @@ class ReferenceSolution:
         self._cached_bytes = cached_bytes
 
     def judge_suites(
-        self, suites: Sequence[tuple[Problem, Sequence[TestCase | RejectedTest]]]
+        self, suites: Sequence[tuple[Problem, Sequence[TestCase | RejectedTest]]], *, trusted: bool = False
     ) -> list[tuple[JudgedTest, ...]]:
-        """Validity of every test of every suite, and what a candidate is to be run on; no verdicts yet."""
+        """Validity of every test of every suite, and what a candidate is to be run on; no verdicts yet.
+
+        The tests of a problem itself are `trusted` not to be written against a candidate.
+        """
         prepared = [
             [self_contained(t, problem) if isinstance(t, TestCase) else t for t in tests] for problem, tests in suites
         ]
-        prepared = self._with_data([(p, row) for (p, _), row in zip(suites, prepared, strict=True)])
+        prepared = self._with_data([(p, row) for (p, _), row in zip(suites, prepared, strict=True)], trusted)
         tests = [
             (problem, test)
             for (problem, _), row in zip(suites, prepared, strict=True)
@@ -123,7 +126,7 @@ class ReferenceSolution:
     # -- arguments ----------------------------------------------------------------------------------------------------
 
     def _with_data(
-        self, suites: Sequence[tuple[Problem, Sequence[TestCase | RejectedTest]]]
+        self, suites: Sequence[tuple[Problem, Sequence[TestCase | RejectedTest]]], trusted: bool
     ) -> list[list[TestCase | RejectedTest]]:
         """The tests with the arguments of their calls written out, or rejected; see `code_a1.judge.arguments`."""
         wanted: dict[Source, dict[Hashable, Call]] = {}
@@ -138,11 +141,16 @@ class ReferenceSolution:
                         wanted.setdefault((clean_source(problem) + RECORDER, "", 0.0), {})[key] = planned.recording()
         self._settle_calls(wanted)
         return [
-            [test if isinstance(test, RejectedTest) else self._one_with_data(problem, test) for test in row]
+            [
+                test
+                if isinstance(test, RejectedTest)
+                else _by_place(self._one_with_data(problem, test, trusted), problem)
+                for test in row
+            ]
             for problem, row in suites
         ]
 
-    def _one_with_data(self, problem: Problem, test: TestCase) -> TestCase | RejectedTest:
+    def _one_with_data(self, problem: Problem, test: TestCase, trusted: bool) -> TestCase | RejectedTest:
         if is_settled(test, problem.entry_point):
             return test
         planned = plan(test, problem.entry_point)
@@ -156,7 +164,7 @@ class ReferenceSolution:
                     return planned.frozen(calls)  # type: ignore[arg-type]
             elif not recorded.reason.startswith("RAISED") and recorded.failure is not Validity.UNREPRESENTABLE:
                 return RejectedTest(test.source, recorded.failure, f"its arguments: {recorded.reason}")
-        reason = refusal(test, problem, entry_is_class=entry_is_class(problem))
+        reason = "" if trusted else refusal(test, problem, entry_is_class=entry_is_class(problem))
         return RejectedTest(test.source, Validity.MALFORMED, reason) if reason else test
 
     # -- one suite, everything cached ---------------------------------------------------------------------------------
@@ -302,6 +310,15 @@ class ReferenceSolution:
 
 
 _TRUE = codec.encode((True,))
+
+
+def _by_place(test: TestCase | RejectedTest, problem: Problem) -> TestCase | RejectedTest:
+    if isinstance(test, RejectedTest) or not any("=" in call for call in test.calls):
+        return test
+    told = "\n".join((problem.statement, problem.setup, *problem.reference_tests))
+    source, name = problem.reference_solution, problem.entry_point
+    calls = tuple(by_place(call, source, name, told) if is_data(call, name) else call for call in test.calls)
+    return replace(test, calls=calls)
 
 
 def _of_test_code(failure: Validity) -> Validity:
