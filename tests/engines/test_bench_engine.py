@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from code_a1.bench.engine import run
-from code_a1.bench.engine_workload import Workload, row_lengths, training_rows
 from code_a1.bench.engine_work import PaddedEngine, prepare_hf_generate, prepare_sample
+from code_a1.bench.engine_workload import Workload, row_lengths, training_rows
 from code_a1.engines.local.engine import LocalEngine
 from code_a1.errors import ModelError
 
