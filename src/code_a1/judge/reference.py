@@ -137,8 +137,12 @@ class ReferenceSolution:
                 planned = plan(test, problem.entry_point)
                 if planned is not None and not planned.simple:
                     key = self._arguments_key(problem, planned)
-                    if key not in self._cache:
-                        wanted.setdefault((clean_source(problem) + RECORDER, "", 0.0), {})[key] = planned.recording()
+                    if key in self._cache:
+                        continue
+                    source = clean_source(problem) + RECORDER
+                    if refusal(test, problem, entry_is_class=False):  # it may change what others see: its own process
+                        source += f"# {_digest(test.prelude, *test.calls)}"
+                    wanted.setdefault((source, "", 0.0), {})[key] = planned.recording()
         self._settle_calls(wanted)
         return [
             [
