@@ -148,6 +148,17 @@ def test_the_ablations_of_book_and_white_box_show_in_what_happens(tmp_path):
     assert not any("x * x" in m.content for r in test_policy.requests for p in r.prompts for m in p)
 
 
+def test_answers_can_be_begun_for_the_model(tmp_path):
+    code_policy = ScriptedEngine(lambda _p, i, _s: ("(x):\n    return x + x\n```", "(x):\n    return x * x\n```")[i])
+    test_policy = ScriptedEngine(lambda _p, i, _s: ("1) == 2\nassert double(3) == 6\n```", "5) == 10\n```")[i])
+    run_dir = train(config_of(tmp_path, steps=1, rollout={"begin_answers": True}), policies=(code_policy, test_policy))
+    [row] = run_dir.metrics()
+    # suites of two and one valid tests: the right candidate passes all, the wrong one none of double(1), (3), (5)
+    assert (row["code/loaded"], row["validity/VALID"], row["code/reward_mean"]) == (1, 1, 0.5)
+    starts = {r.prompts[0][-1].content for policy in (code_policy, test_policy) for r in policy.requests}
+    assert starts == {"```python\ndef double", "```python\nassert double("}
+
+
 def test_a_run_folder_holds_what_happened_and_is_never_overwritten(tmp_path):
     run_dir = train(config_of(tmp_path), policies=scripted())
     rows = list(run_dir.rollouts(1))

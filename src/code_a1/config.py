@@ -70,6 +70,9 @@ class RolloutConfig(Section):
     """Longest completion of the test policy, in tokens."""
     max_tests_per_suite: PositiveInt = 64
     """Tests of a suite beyond this many are not judged."""
+    begin_answers: bool = False
+    """Begin every answer for the model, with the opening fence and, in a suite, the first `assert entry_point(`: a help
+    for models too small to keep to the format."""
     white_box: bool = True
     """Whether the test policy sees the candidate's code; false is the black-box ablation."""
 

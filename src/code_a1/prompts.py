@@ -102,6 +102,16 @@ def test_prompt(  # pytest's rules are not meant: this is no test
 test_prompt.__test__ = False  # type: ignore[attr-defined]  # pytest collects functions named test_*; this one is no test
 
 
+def begun_code(problem: Problem) -> str:
+    """The beginning of the code policy's answer, for `rollout.begin_answers`."""
+    return "```python\n" + ("class " if entry_is_class(problem) else "def ") + problem.entry_point
+
+
+def begun_suite(problem: Problem) -> str:
+    """The beginning of the test policy's answer, for `rollout.begin_answers`."""
+    return f"```python\nassert {problem.entry_point}("
+
+
 def fenced(code: str) -> str:
     """The code in a Markdown block whose fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall(r"`+", code)), default=0)

@@ -42,6 +42,8 @@ class Message:
 
 
 Prompt = tuple[Message, ...]
+"""A conversation to be answered. A last message of the assistant is the beginning of the answer: completions go on from
+there and do not repeat it."""
 
 FinishReason = Literal["stop", "length"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from code_a1.config import RolloutConfig
 from code_a1.engines.base import PolicyEngine, SamplingParams
 from code_a1.problems import entry_is_class, parse_source
-from code_a1.prompts import STOP, code_prompt, parse_code, parse_suite, test_prompt
-from code_a1.records import Candidate, CodeGroup, Completion, Problem, Prompt, SuiteGroup, TestSuite
+from code_a1.prompts import STOP, begun_code, begun_suite, code_prompt, parse_code, parse_suite, test_prompt
+from code_a1.records import Candidate, CodeGroup, Completion, Message, Problem, Prompt, SuiteGroup, TestSuite
 
 Progress = Callable[[int], None]
 """Called with the number of completions that have come in since the last call."""
@@ -26,7 +26,8 @@ def rollout_candidates(
 
     A problem whose prompt is over the limit keeps its place as a group without candidates.
     """
-    prompts = [code_prompt(problem) for problem in problems]
+    begun = [begun_code(problem) if config.begin_answers else "" for problem in problems]
+    prompts = [_begin(code_prompt(problem), start) for problem, start in zip(problems, begun, strict=True)]
     limit = min(config.max_code_prompt_tokens, policy.context_window - 1)
     groups = _sample(
         policy,
@@ -39,10 +40,12 @@ def rollout_candidates(
     return [
         CodeGroup(
             problem,
-            tuple(Candidate(problem.problem_id, i, parse_code(c.text), c) for i, c in enumerate(completions or ())),
+            tuple(
+                Candidate(problem.problem_id, i, parse_code(start + c.text), c) for i, c in enumerate(completions or ())
+            ),
             prompt_too_long=completions is None,
         )
-        for problem, completions in zip(problems, groups, strict=True)
+        for problem, start, completions in zip(problems, begun, groups, strict=True)
     ]
 
 
@@ -60,9 +63,10 @@ def rollout_suites(
     whose prompt is over the limit keeps its place as a group without suites.
     """
     targets = [(g.problem, c) for g in code_groups for c in g.candidates if c.code is not None and compiles(c.code)]
+    begun = [begun_suite(problem) if config.begin_answers else "" for problem, _ in targets]
     prompts = [
-        test_prompt(problem, candidate.code if config.white_box else None, config.tests_per_suite)
-        for problem, candidate in targets
+        _begin(test_prompt(problem, candidate.code if config.white_box else None, config.tests_per_suite), start)
+        for (problem, candidate), start in zip(targets, begun, strict=True)
     ]
     limit = min(config.max_test_prompt_tokens, policy.context_window - 1)
     groups = _sample(
@@ -75,7 +79,7 @@ def rollout_suites(
             tuple(
                 TestSuite(
                     parse_suite(
-                        c.text,
+                        start + c.text,
                         problem.entry_point,
                         entry_is_class=entry_is_class(problem),
                         max_tests=config.max_tests_per_suite,
@@ -86,8 +90,12 @@ def rollout_suites(
             ),
             prompt_too_long=completions is None,
         )
-        for (problem, candidate), completions in zip(targets, groups, strict=True)
+        for (problem, candidate), start, completions in zip(targets, begun, groups, strict=True)
     ]
+
+
+def _begin(prompt: Prompt, start: str) -> Prompt:
+    return (*prompt, Message("assistant", start)) if start else prompt
 
 
 def compiles(code: str) -> bool:

@@ -12,5 +12,13 @@ def render_plain(prompt: Prompt) -> str:
     >>> render_plain((Message("system", "Be brief."), Message("user", "Hi")))
     '### System:\nBe brief.\n\n### User:\nHi\n\n### Assistant:\n'
     """
-    turns = [f"### {message.role.capitalize()}:\n{message.content}\n\n" for message in prompt]
-    return "".join(turns) + "### Assistant:\n"
+    asked, begun = split_answer(prompt)
+    turns = [f"### {message.role.capitalize()}:\n{message.content}\n\n" for message in asked]
+    return "".join(turns) + "### Assistant:\n" + begun
+
+
+def split_answer(prompt: Prompt) -> tuple[Prompt, str]:
+    """The messages to be answered, and the beginning of the answer (empty where the prompt gives none)."""
+    if prompt and prompt[-1].role == "assistant":
+        return prompt[:-1], prompt[-1].content
+    return prompt, ""

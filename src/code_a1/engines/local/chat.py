@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from code_a1.engines.plain_prompt import render_plain
+from code_a1.engines.plain_prompt import render_plain, split_answer
 from code_a1.errors import ModelError
 from code_a1.records import Message, Prompt
 
@@ -31,7 +31,8 @@ class Chat:
         """Tokens of a prompt: by the chat template, or as plain text under role headers for a model without one."""
         if not self.tokenizer.chat_template:
             return tuple(self._encode_rendered(render_plain(self._masked(prompt)), first=True))
-        return tuple(self._encode_rendered(self._render(self._masked(prompt))))
+        asked, begun = split_answer(self._masked(prompt))
+        return tuple(self._encode_rendered(self._render(asked) + begun))
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Text of a completion, special tokens left out; bytes that are not UTF-8 become U+FFFD."""
