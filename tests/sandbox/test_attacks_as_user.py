@@ -20,7 +20,7 @@ __all__ = ["public_folder"]
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become an ordinary user")
 @pytest.mark.parametrize("tier", ["full", "no-namespaces"])
-def test_no_attack_wins_anything_from_an_ordinary_user(public_folder: Path, tier: str) -> None:  # noqa: F811 - a fixture
+def test_no_attack_wins_anything_from_an_ordinary_user(public_folder: Path, tier: str) -> None:
     package, here = public_folder / "package", Path(__file__).parent
     shutil.copytree(Path(code_a1.__file__).parent / "sandbox", package / "code_a1" / "sandbox")
     for name in ("__init__.py", "errors.py"):

@@ -176,7 +176,6 @@ def is_settled(test: TestCase, entry_point: str) -> bool:
     return test.kind != "assert" or (not test.prelude and all(is_data(call, entry_point) for call in test.calls))
 
 
-@lru_cache(maxsize=65536)
 def plan(test: TestCase, entry_point: str) -> Plan | None:
     """How to write out the arguments of a test that is not settled; None where there is no way to do it."""
     try:
@@ -311,7 +310,7 @@ def same_call(test: TestCase, source: str, entry_point: str) -> tuple[object, ..
     return tuple(sorted(keys))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=2048)
 def by_place(call: str, source: str, entry_point: str, told: str) -> str:
     """The call with keywords in their places, where nothing that was `told` says what the parameters are called."""
     parameters = _parameters(source, entry_point)
@@ -332,7 +331,7 @@ def by_place(call: str, source: str, entry_point: str, told: str) -> str:
     return to_text(node)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=2048)
 def _bound(call: str, parameters: tuple[tuple[str, str | None], ...]) -> str:
     try:
         node = parse_expression(call)

@@ -130,34 +130,35 @@ class ReferenceSolution:
     ) -> list[list[TestCase | RejectedTest]]:
         """The tests with the arguments of their calls written out, or rejected; see `code_a1.judge.arguments`."""
         wanted: dict[Source, dict[Hashable, Call]] = {}
+        plans: dict[tuple[str, TestCase], Plan | None] = {}
         for problem, row in suites:
             for test in row:
                 if isinstance(test, RejectedTest) or is_settled(test, problem.entry_point):
                     continue
-                planned = plan(test, problem.entry_point)
-                if planned is not None and not planned.simple:
-                    key = self._arguments_key(problem, planned)
-                    if key in self._cache:
-                        continue
-                    source = clean_source(problem) + RECORDER
-                    if refusal(test, problem, entry_is_class=False):  # it may change what others see: its own process
-                        source += f"# {_digest(test.prelude, *test.calls)}"
-                    wanted.setdefault((source, "", 0.0), {})[key] = planned.recording()
+                planned = plans[problem.entry_point, test] = plan(test, problem.entry_point)
+                if planned is None or planned.simple:
+                    continue
+                key = self._arguments_key(problem, planned)
+                if key in self._cache:
+                    continue
+                source = clean_source(problem) + RECORDER
+                if refusal(test, problem, entry_is_class=False):  # it may change what others see: its own process
+                    source += f"# {_digest(test.prelude, *test.calls)}"
+                wanted.setdefault((source, "", 0.0), {})[key] = planned.recording()
         self._settle_calls(wanted)
-        return [
-            [
-                test
-                if isinstance(test, RejectedTest)
-                else _by_place(self._one_with_data(problem, test, trusted), problem)
-                for test in row
-            ]
-            for problem, row in suites
-        ]
+        prepared: list[list[TestCase | RejectedTest]] = []
+        for problem, row in suites:
+            prepared.append([])
+            for test in row:
+                done: TestCase | RejectedTest = test
+                if isinstance(test, TestCase) and (problem.entry_point, test) in plans:
+                    done = self._one_with_data(problem, test, plans[problem.entry_point, test], trusted=trusted)
+                prepared[-1].append(_by_place(done, problem))
+        return prepared
 
-    def _one_with_data(self, problem: Problem, test: TestCase, trusted: bool) -> TestCase | RejectedTest:
-        if is_settled(test, problem.entry_point):
-            return test
-        planned = plan(test, problem.entry_point)
+    def _one_with_data(
+        self, problem: Problem, test: TestCase, planned: Plan | None, *, trusted: bool
+    ) -> TestCase | RejectedTest:
         if planned is not None:
             if planned.simple:
                 return test
