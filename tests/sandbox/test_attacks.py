@@ -16,7 +16,7 @@ from code_a1.sandbox import Limits, OutcomeKind, Sandbox, codec
 from .attacks import SECRET, Attack, all_attacks, suites
 from .conftest import program, value
 
-LIMITS = Limits(cpu_s_per_call=0.25, wall_s_per_call=1.0, memory_mb=256, max_reforks=2)
+LIMITS = Limits(cpu_s_per_call=0.2, wall_s_per_call=0.6, memory_mb=256, max_reforks=2)
 LONGEST_S = 30.0
 """No attack holds a worker longer than its limits and re-forks allow, even on a busy machine."""
 ATTACKS = all_attacks()

@@ -18,6 +18,7 @@ from .test_tiers import public_folder, system_python
 __all__ = ["public_folder"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become an ordinary user")
 @pytest.mark.parametrize("tier", ["full", "no-namespaces"])
 def test_no_attack_wins_anything_from_an_ordinary_user(public_folder: Path, tier: str) -> None:

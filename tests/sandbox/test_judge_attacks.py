@@ -15,7 +15,7 @@ from code_a1.sandbox.programs import Limits
 from .attacks.suites import CANDIDATES, CHECKS, REFERENCE, RIGHT, SUITES, CandidateAttack, SuiteAttack
 
 COMPLETION = Completion("", (), (), (), "stop")
-LIMITS = Limits(cpu_s_per_call=0.5, wall_s_per_call=3.0, memory_mb=256, max_reforks=3)
+LIMITS = Limits(cpu_s_per_call=0.3, wall_s_per_call=2.0, memory_mb=256, max_reforks=2)
 IN_PLACE = "def f(xs):\n    return sorted(xs)"
 
 

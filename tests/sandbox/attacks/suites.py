@@ -160,7 +160,7 @@ SUITES = [
     sabotage("audit hook", "import sys", "sys.addaudithook(lambda *a: 1 / 0)"),
     sabotage("exit handler", "import atexit", "atexit.register(lambda: 1 / 0)"),
     sabotage("keeps what is passed", "import copy", "copy.deepcopy = lambda x: x"),
-    SuiteAttack("exhaustion", "CPU time nearly up", "x = sum(range(8_000_000)) * 0 + 2\nassert f(x) == 4\nassert f(sum(range(8_000_000)) * 0 + 3) == 6"),
+    SuiteAttack("exhaustion", "CPU time nearly up", "x = sum(range(5_000_000)) * 0 + 2\nassert f(x) == 4\nassert f(sum(range(5_000_000)) * 0 + 3) == 6"),
     SuiteAttack("exhaustion", "memory nearly up", "hoard = [0] * (25 << 20)\nx = len(hoard) * 0 + 2\nassert f(x) == 4"),
     SuiteAttack("exhaustion", "an argument that takes time wherever it is looked at", "class Slow(int):\n    def __index__(self): return sum(range(10 ** 7))\n    def __lt__(self, other): return sum(range(10 ** 7)) < 0\nassert f(Slow(2)) == 4"),
     SuiteAttack("exhaustion", "arguments that hang", "while True: pass\nassert f(2) == 4\nassert f([x for x in iter(int, 1)]) == 4"),
