@@ -125,7 +125,18 @@ def test_overridden_methods_of_builtins_do_not_run() -> None:
     def fail(*_args: object) -> typing.NoReturn:
         raise AssertionError("ran")
 
-    names = ("__iter__", "__len__", "__eq__", "__getitem__", "__index__", "__int__", "__str__", "encode", "items", "__float__")
+    names = (
+        "__iter__",
+        "__len__",
+        "__eq__",
+        "__getitem__",
+        "__index__",
+        "__int__",
+        "__str__",
+        "encode",
+        "items",
+        "__float__",
+    )
     body = dict.fromkeys(names, fail)
     for base, args, plain in (
         (list, ([1],), [1]), (tuple, ([1],), (1,)), (set, ([1],), {1}), (dict, ({1: 2},), {1: 2}), (int, (5,), 5),
@@ -160,7 +171,13 @@ def test_what_is_too_large_is_refused_quickly() -> None:
             yield 1
 
     started = time.process_time()
-    for value in (doubled, endless(), "x" * 5_000_000, 1 << (8 * tags.MAX_INT_BYTES + 8), decimal.Decimal("1" * 10_001)):
+    for value in (
+        doubled,
+        endless(),
+        "x" * 5_000_000,
+        1 << (8 * tags.MAX_INT_BYTES + 8),
+        decimal.Decimal("1" * 10_001),
+    ):
         with pytest.raises(codec.TooLarge):
             codec.encode(value)
     assert time.process_time() - started < 20
@@ -214,11 +231,13 @@ scalars = (
 hashable = st.recursive(scalars, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=5)
 values = st.recursive(
     hashable,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.tuples(inner, inner)
-    | st.sets(hashable, max_size=4)
-    | st.dictionaries(hashable, inner, max_size=4)
-    | st.builds(collections.deque, st.lists(inner, max_size=3)),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.sets(hashable, max_size=4)
+        | st.dictionaries(hashable, inner, max_size=4)
+        | st.builds(collections.deque, st.lists(inner, max_size=3))
+    ),
     max_leaves=12,
 )
 

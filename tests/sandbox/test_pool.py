@@ -97,7 +97,8 @@ def test_runs_may_be_nested(sandbox: Sandbox) -> None:
 
 def test_number_of_workers_does_not_change_results() -> None:
     programs = [
-        program("import random\ndef f(x): return random.random(), hash(str(x))", f"f({i})", seed=i % 2) for i in range(12)
+        program("import random\ndef f(x): return random.random(), hash(str(x))", f"f({i})", seed=i % 2)
+        for i in range(12)
     ]
     results = []
     for workers in (1, 3):
@@ -137,7 +138,13 @@ def test_a_program_that_takes_workers_with_it_crashes() -> None:
                 time.sleep(0.01)
                 for worker in list(pool._workers):
                     head = next(iter(worker.jobs), None)
-                    if head and head.run is not None and head.index == 0 and worker.process.pid not in killed and worker.ready:
+                    if (
+                        head
+                        and head.run is not None
+                        and head.index == 0
+                        and worker.process.pid not in killed
+                        and worker.ready
+                    ):
                         time.sleep(0.3)  # the job itself takes a second
                         killed.append(worker.process.pid)
                         worker.process.kill()
@@ -240,7 +247,8 @@ def test_no_free_descriptors() -> None:
 def test_verdicts_hold_under_load() -> None:
     """CPU clocks decide: a program that needs 0.3 s of its 1 s passes on a machine with twice as many spinners as cores."""
     work = program(
-        "import time\ndef f():\n    end = time.process_time() + 0.3\n    while time.process_time() < end: pass\n    return 1", "f()"
+        "import time\ndef f():\n    end = time.process_time() + 0.3\n    while time.process_time() < end: pass\n    return 1",
+        "f()",
     )
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:

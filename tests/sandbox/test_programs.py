@@ -82,7 +82,9 @@ def test_setup_runs_after_the_source(run: Run) -> None:
 
 def test_seeds_fix_hashes_and_random_numbers(run: Run) -> None:
     source = "import random\nx = random.random()\ndef f(): return x, hash('a'), list({'a', 'b', 'c', 'd', 'e'})"
-    first, again, other, other_again = (value(run(source, "f()", "f()", seed=seed).outcomes[1]) for seed in (0, 0, 5, 5))
+    first, again, other, other_again = (
+        value(run(source, "f()", "f()", seed=seed).outcomes[1]) for seed in (0, 0, 5, 5)
+    )
     assert isinstance(first, tuple)
     assert isinstance(other, tuple)
     assert first[0] == 0.8444218515250481  # random.Random(0).random()

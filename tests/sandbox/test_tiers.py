@@ -38,7 +38,11 @@ def f():
 def test_every_tier_runs_programs(tier: str) -> None:
     with Sandbox(LIMITS, workers=1, allow_tier=tier, tier=tier) as sandbox:
         result, spin, numpy = sandbox.run_all(
-            [program(INSIDE, "f()"), program("def f():\n    while True: pass", "f()"), program("import numpy, colorsys\nx = 1", "x")]
+            [
+                program(INSIDE, "f()"),
+                program("def f():\n    while True: pass", "f()"),
+                program("import numpy, colorsys\nx = 1", "x"),
+            ]
         )
     uid, capabilities, descriptors, environment, pid = value(result.outcomes[0])  # type: ignore[misc]
     assert descriptors == [0, 1, 2, 3]
@@ -88,7 +92,12 @@ def public_folder() -> Iterator[Path]:
 def system_python() -> str:
     for candidate in ("/usr/bin/python3", "/usr/local/bin/python3"):
         if shutil.which(candidate):
-            version = subprocess.run([candidate, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True, text=True, check=False)
+            version = subprocess.run(
+                [candidate, "-c", "import sys; print(sys.version_info >= (3, 11))"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             if version.stdout.strip() == "True":
                 return candidate
     pytest.skip("no Python 3.11 that every user may read")

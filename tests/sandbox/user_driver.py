@@ -55,7 +55,9 @@ def outside(sandbox: Sandbox) -> list[str]:
         path.write_text("mine")
         source = OUTSIDE.format(path=str(path), pid=bystander.pid, memory=memory, uid=os.getuid())
         [result] = sandbox.run_all([Program(source, (Call(("f(1)",)),))])
-        done = list(result.outcomes[0].values()[0]) if result.outcomes[0].kind == "VALUE" else [result.outcomes[0].detail]
+        done = (
+            list(result.outcomes[0].values()[0]) if result.outcomes[0].kind == "VALUE" else [result.outcomes[0].detail]
+        )
         if path.read_text() != "mine" or bystander.poll() is not None:
             done.append("harm was done")
     bystander.kill()

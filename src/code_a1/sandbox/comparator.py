@@ -148,4 +148,3 @@ def _as_set(value: object) -> Set[Any] | None:
         except TypeError:
             return None  # a view of items with unhashable values
     return None
-

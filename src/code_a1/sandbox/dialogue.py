@@ -28,9 +28,7 @@ class Dialogue:
     `opening` goes out with the first message: the program, which reaches a child only after the fork.
     """
 
-    def __init__(
-        self, child: Child, opening: bytes, job: wire.Job, caller_is_gone: Callable[[], bool]
-    ) -> None:
+    def __init__(self, child: Child, opening: bytes, job: wire.Job, caller_is_gone: Callable[[], bool]) -> None:
         self.child = child
         self.opening = opening
         self.caller_is_gone = caller_is_gone

@@ -222,4 +222,3 @@ def describe_status(status: int) -> str:
             return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
         return f"killed by signal {os.WTERMSIG(status)}"
     return f"exited with status {os.waitstatus_to_exitcode(status)}"
-

@@ -168,7 +168,6 @@ class Runner:
         _setrecursionlimit(self.recursion_limit)
         return codec.encode(_tuple(values), max_bytes=self.result_bytes)
 
-
     def relayed(self, request: bytes) -> bytes:
         """One call by a check program, in the namespace that its earlier calls used; changed arguments go back too."""
         if self.fresh is None:

@@ -39,7 +39,7 @@ ADVICE = {
     ),
 }  # fmt: skip
 
-_ATTEMPTS = '''
+_ATTEMPTS = """
 def attempts():
     import colorsys, ctypes, os, socket
     libc = ctypes.CDLL(None)
@@ -61,7 +61,7 @@ def attempts():
             continue
         done.append(name)
     return done
-'''
+"""
 """Run inside a tier. Importing colorsys shows that the standard library can still be read."""
 
 
