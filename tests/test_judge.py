@@ -343,14 +343,21 @@ def test_references_are_reported_one_by_one(judge):
 
 
 def test_check_programs_judge_candidates_without_sharing_their_process(judge):
-    problem = problem_of(
-        "def f(x): return x",
-        reference_tests=("def check(candidate):\n    secret = 41\n    assert candidate(1) == 1\n",),
-    )
+    check = "def check(candidate):\n    secret = [41, 4242]\n    assert candidate(1) == 1\n"
+    problem = problem_of("def f(x): return x", reference_tests=(check,))
     tests = list(judge.reference_tests(problem))
-    thief = "import gc\ndef f(x):\n    return next((1 for o in gc.get_objects() if o == 41), None) and 1"
+    # right only where the check's own list is to be found; it makes no such list itself
+    thief = """
+import gc
+def f(x):
+    pairs = [o for o in gc.get_objects() if type(o) is list and len(o) == 2 and all(type(v) is int for v in o)]
+    return 1 if any(a * 100 + b == 8342 for a, b in pairs) else 0
+"""
     codes = ["def f(x): return x", "def f(x): return 2", "def f(x): raise KeyError(x)", thief]
     group = CodeGroup(problem, tuple(Candidate("p", i, c, COMPLETION) for i, c in enumerate(codes)))
     [judgement] = judge([group], replayed={"p": tests})
     assert [c.replayed[0] for c in judgement.candidates][:3] == [Verdict.PASS, Verdict.FAIL, Verdict.ERROR]
-    assert judgement.candidates[3].replayed[0] is not Verdict.PASS
+    assert judgement.candidates[3].replayed[0] is Verdict.FAIL
+    shared: dict[str, object] = {}
+    exec(thief + check, shared)
+    shared["check"](shared["f"])  # the theft works where the process is shared, so the verdict above says something

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 
@@ -88,11 +89,10 @@ def _tested(entry_point: str, solution: str, test: str) -> tuple[str, str]:
 
 def _whole(prompt: str, solution: str, entry_point: str) -> str:
     """A solution that defines the entry point stands alone; otherwise it is the body that follows the prompt."""
-    try:
+    # a body is indented and no program of its own; `checked` judges what becomes of it
+    with contextlib.suppress(ValueError):
         if entry_point in defined_names(parse_source(solution)).own:
             return solution.strip("\n") + "\n"
-    except ValueError:
-        pass  # a body is indented and no program of its own; `checked` judges what becomes of it
     return prompt.rstrip("\n") + "\n" + solution.strip("\n") + "\n"
 
 
