@@ -25,7 +25,7 @@ from code_a1.records import (
     Verdict,
 )
 from code_a1.sandbox import CheckProgram, Sandbox, codec
-from code_a1.sandbox.programs import Call, Outcome, OutcomeKind, Program, ProgramResult
+from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
 
 Progress = Callable[[int], None]
 """Called with the number of programs that have finished since the last call."""
@@ -50,13 +50,14 @@ class Judge:
     """Runs suites and candidates in a sandbox and says what each test was worth and how each candidate did.
 
     Deterministic: the same groups and replayed tests give the same judgements, whatever ran before and however many
-    workers there are. Candidates of a problem with the same code are run once.
+    workers there are. Candidates of a problem with the same code are run once. `limits` stand in for the sandbox's own.
     """
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, limits: Limits | None = None) -> None:
         self._sandbox = sandbox
+        self._limits = limits or sandbox.limits
         self._on_progress: Progress = _ignore
-        self._reference = ReferenceSolution(self._run_all, cpu_limit_s=sandbox.limits.cpu_s_per_call)
+        self._reference = ReferenceSolution(self._run_all, cpu_limit_s=self._limits.cpu_s_per_call)
         self.programs_run = 0
         """Programs that the sandbox has run for this judge so far."""
         self.sandbox_errors = 0
@@ -148,7 +149,7 @@ class Judge:
 
     def _run_all(self, programs: Sequence[Program]) -> list[ProgramResult]:
         results: list[ProgramResult | None] = [None] * len(programs)
-        for index, result in self._sandbox.run(programs):
+        for index, result in self._sandbox.run(programs, self._limits):
             results[index] = result
             self.programs_run += 1
             self.sandbox_errors += result.load.kind is OutcomeKind.SANDBOX_ERROR
@@ -157,7 +158,7 @@ class Judge:
 
     def _run_checks(self, programs: Sequence[CheckProgram]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
-        for index, outcome in self._sandbox.run_checks(programs) if programs else ():
+        for index, outcome in self._sandbox.run_checks(programs, self._limits) if programs else ():
             outcomes[index] = outcome
             self.programs_run += 1
             self.sandbox_errors += outcome.kind is OutcomeKind.SANDBOX_ERROR

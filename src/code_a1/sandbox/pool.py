@@ -69,13 +69,13 @@ class Sandbox:
         self._closed = False
         self._lock = threading.RLock()
 
-    def run(self, programs: Iterable[Program]) -> Iterator[tuple[int, ProgramResult]]:
+    def run(self, programs: Iterable[Program], limits: Limits | None = None) -> Iterator[tuple[int, ProgramResult]]:
         """Yield (position, result) as programs finish, pulling the iterable as workers become free.
 
         Which results come first depends on timing; what they are does not. Breaking off the iteration abandons what is
-        still running.
+        still running. `limits` stand in for the sandbox's own in this run.
         """
-        limits = self.limits
+        limits = limits or self.limits
 
         def describe(ticket: int, program: Program) -> PendingJob:
             longest_s = limits.wall_s_per_call * (2 + len(program.calls))
@@ -90,9 +90,11 @@ class Sandbox:
         results = dict(self.run(programs))
         return [results[index] for index in range(len(programs))]
 
-    def run_checks(self, programs: Iterable[CheckProgram]) -> Iterator[tuple[int, Outcome]]:
+    def run_checks(
+        self, programs: Iterable[CheckProgram], limits: Limits | None = None
+    ) -> Iterator[tuple[int, Outcome]]:
         """Like `run`, for whole check programs: yields (position, outcome)."""
-        limits = self.limits
+        limits = limits or self.limits
 
         def describe(ticket: int, program: CheckProgram) -> PendingJob:
             longest_s = limits.wall_s_per_call * TOTAL_CPU_LIMITS * 4
