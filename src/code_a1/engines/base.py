@@ -46,8 +46,9 @@ class TrainingRow:
     """A sample with the log-probs that the loss needs; each sequence has the completion's length T."""
 
     sample: Sample
-    old_logprobs: tuple[float, ...]
-    """Under the policy before the step's first update: the denominator of the ratio."""
+    old_logprobs: tuple[float, ...] | None
+    """Under the policy before the step's first update: the denominator of the ratio. None in every row of a call asks
+    for the supervised loss: the negative log-likelihood of the completion, weighted by the advantage."""
     ref_logprobs: tuple[float, ...] | None
     """Under the frozen reference policy; None where the KL coefficient is 0."""
 
@@ -65,6 +66,13 @@ class PolicyEngine(Protocol):
 
     def prompt_length(self, prompt: Prompt) -> int:
         """Tokens of the prompt as `sample` would feed it, chat template included."""
+        ...
+
+    def completion_of(self, prompt: Prompt, text: str) -> Completion:
+        """The completion that `sample` would have returned had the policy answered `text` and ended there.
+
+        Its log-probs are 0: nobody drew it.
+        """
         ...
 
     def sample(self, prompts: Sequence[Prompt], n: int, params: SamplingParams) -> Iterator[SampledGroup]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,10 @@ class ScriptedEngine:
     def prompt_length(self, prompt: Prompt) -> int:
         """Bytes of the prompt as plain text."""
         return len(_encode(render_plain(prompt)))
+
+    def completion_of(self, prompt: Prompt, text: str) -> Completion:
+        """The text as a script would have given it."""
+        return _completion(prompt, text, sys.maxsize, ())
 
     def sample(self, prompts: Sequence[Prompt], n: int, params: SamplingParams) -> Iterator[SampledGroup]:
         """Yield the groups in the order of their prompts; the answers are fixed when the call is made."""

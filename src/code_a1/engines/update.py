@@ -60,13 +60,13 @@ def update(
     engine: PolicyEngine,
     samples: Sequence[Sample],
     optimizer: OptimizerConfig,
-    loss: LossConfig,
+    loss: LossConfig | None,
     *,
     step: int,
     steps: int,
     seed: int,
 ) -> Metrics:
-    """Train `engine` on the samples of one step and make its sampler see the result.
+    """Train `engine` on the samples of one step and make its sampler see the result; `loss` None is supervised.
 
     Completions without a token carry nothing to learn from: they are skipped and counted. Without any sample no
     optimizer step is taken, and only the counts and the learning rate are returned.
@@ -102,9 +102,11 @@ def update(
 
 
 def _training_rows(
-    engine: PolicyEngine, samples: Sequence[Sample], loss: LossConfig, metrics: Metrics, step: int
+    engine: PolicyEngine, samples: Sequence[Sample], loss: LossConfig | None, metrics: Metrics, step: int
 ) -> list[TrainingRow]:
     """Attach the log-probs that the loss compares with, all taken before the first optimizer step."""
+    if loss is None:
+        return [TrainingRow(sample, None, None) for sample in samples]
     sampled = [sample.completion.sampling_logprobs for sample in samples]
     old: Sequence[tuple[float, ...]] = sampled
     if loss.old_logprobs == "recompute":

@@ -34,6 +34,12 @@ class Chat:
         asked, begun = split_answer(self._masked(prompt))
         return tuple(self._encode_rendered(self._render(asked) + begun))
 
+    def encode_answer(self, text: str) -> tuple[int, ...]:
+        """Tokens of a whole completion, with the one that ends it; what spells out a special token is plain text."""
+        ids = self.tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
+        own = self.tokenizer.eos_token_id
+        return (*ids, *([own] if own is not None else sorted(self.eos_ids)[:1]))
+
     def decode(self, tokens: Sequence[int]) -> str:
         """Text of a completion, special tokens left out; bytes that are not UTF-8 become U+FFFD."""
         text: str = self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)

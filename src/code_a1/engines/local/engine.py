@@ -17,7 +17,7 @@ from torch import Tensor
 from code_a1.config import PolicyConfig
 from code_a1.engines.base import Metrics, SampledGroup, SamplingParams, TrainingRow
 from code_a1.engines.local.backbone import Backbone, open_backbone
-from code_a1.engines.local.loss import policy_loss
+from code_a1.engines.local.loss import policy_loss, supervised_loss
 from code_a1.engines.local.optimizer import MasterAdamW
 from code_a1.engines.local.packing import Pack, pack
 from code_a1.engines.local.sampler import Sampler
@@ -80,6 +80,12 @@ class LocalEngine:
     def prompt_length(self, prompt: Prompt) -> int:
         """Tokens of the prompt as `sample` would feed it, chat template included."""
         return len(self._backbone.chat.encode(prompt))
+
+    def completion_of(self, prompt: Prompt, text: str) -> Completion:
+        """The completion that `sample` would have returned for this text, the end of the turn included; log-probs 0."""
+        chat = self._backbone.chat
+        tokens = chat.encode_answer(text)
+        return Completion(text, tokens, (0.0,) * len(tokens), chat.encode(prompt), "stop")
 
     def sample(self, prompts: Sequence[Prompt], n: int, params: SamplingParams) -> Iterator[SampledGroup]:
         """Yield a group of `n` completions per prompt as groups finish, decoding `sampling_slots` rows together.
@@ -193,16 +199,19 @@ class LocalEngine:
     def _learn(self, part: Pack, rows: Sequence[TrainingRow], tokens: int) -> dict[str, float]:
         """Forward and backward of one pack; its gradients wait in the optimizer for `commit`."""
         backbone, config = self._backbone, self.policy.loss
-        old = self._column([value for row in rows for value in row.old_logprobs])
+        supervised = rows[0].old_logprobs is None
+        old = self._column([value for row in rows for value in row.old_logprobs or ()])
         lengths = [len(row.sample.completion.tokens) for row in rows]
         advantages = self._column([row.sample.advantage for row in rows]).repeat_interleave(
             torch.tensor(lengths, device=backbone.device)
         )
         ref: Tensor | None = None
-        if config.kl_coef > 0:
+        if config.kl_coef > 0 and not supervised:
             ref = self._column([value for row in rows for value in row.ref_logprobs or ()])
 
         def loss_of(logprobs: Tensor, chunk: slice) -> tuple[Tensor, dict[str, Tensor]]:
+            if supervised:
+                return supervised_loss(logprobs, advantages[chunk], tokens=tokens)
             reference = None if ref is None else ref[chunk]
             return policy_loss(logprobs, old[chunk], reference, advantages[chunk], config, tokens=tokens)
 

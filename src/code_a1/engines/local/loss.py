@@ -1,6 +1,7 @@
 """The one loss of every engine: clipped policy gradient with dual clip, token mean, and the k3 estimate of the KL.
 
-Algorithm, step 10. T completion tokens, in any order: the loss is a mean over tokens, not over sequences.
+Algorithm, step 10. T completion tokens, in any order: the loss is a mean over tokens, not over sequences. Beside it the
+supervised loss, for completions that are given and not sampled.
 """
 
 from __future__ import annotations
@@ -52,4 +53,16 @@ def policy_loss(
         "clip_fraction": removed.to(loss.dtype).sum() / count,
         "ratio_mean": ratio.sum() / count,
     }
+    return loss, {name: value.detach() for name, value in metrics.items()}
+
+
+def supervised_loss(
+    logprobs: Tensor, weights: Tensor, *, tokens: int | None = None
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Negative log-likelihood of T tokens, each times its weight, divided as `policy_loss` does; same metrics."""
+    count = tokens or logprobs.numel()
+    loss = -(weights * logprobs).sum() / count
+    nothing = torch.zeros_like(loss)
+    share = torch.full_like(loss, logprobs.numel() / count)
+    metrics = {"loss": loss, "kl": nothing, "clip_fraction": nothing, "ratio_mean": share}
     return loss, {name: value.detach() for name, value in metrics.items()}
