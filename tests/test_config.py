@@ -100,7 +100,7 @@ def test_shared_policy_keys_are_overridden_side_by_side():
         ({"policy": {"optimizer": {"learning_rate": 1}}}, "code_policy.optimizer.learning_rate: unknown key"),
         ({"rollout": {"tests_per_suit": 1}}, "did you mean rollout.tests_per_suite"),
         ({"steps": 0}, "steps: Input should be greater than 0"),
-        ({"mode": "chaos"}, "mode: Input should be"),
+        ({"mode": "chaos"}, "mode: 'chaos' is unknown, accepted are co-evolve, self-play"),
         ({"rewards": {"alpha": 1.5}}, "rewards.alpha"),
         ({"rollout": 7}, "rollout"),
         ({"policy": 7}, "code_policy"),

@@ -17,6 +17,7 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+PartialShare = Annotated[float, Field(ge=0, le=0.8)]
 
 
 class Section(BaseModel):
@@ -43,6 +44,8 @@ class ProblemsConfig(Section):
     """Use the first so many problems after filtering; 0 uses all."""
     validate_references: bool = True
     """Run every reference on its own tests before training, twice, and leave out problems that fail."""
+    suites: str | None = None
+    """A file written by `code-a1 suites export`: the tests that mode `static-suite` judges by."""
 
 
 class RolloutConfig(Section):
@@ -75,6 +78,9 @@ class RolloutConfig(Section):
     for models too small to keep to the format."""
     white_box: bool = True
     """Whether the test policy sees the candidate's code; false is the black-box ablation."""
+    predict_answer: bool = True
+    """Whether the test policy predicts the answers of its calls; false is the ablation in which the reference fills
+    them in, so that every call that runs is valid."""
 
 
 class RewardsConfig(Section):
@@ -95,6 +101,48 @@ class SelectionConfig(Section):
     """ℓ. Candidates per problem whose N suites train the test policy; 0 takes all."""
     spread_of: Literal["reward", "adversarial"] = "reward"
     """Whose standard deviation picks the candidates: the test reward's (the paper) or its adversarial part's."""
+
+
+class OpponentsConfig(Section):
+    """Programs that are attacked beside the code policy's own, which alone it learns from and the book records."""
+
+    mutants: PartialShare = 0.0
+    """Share of the programs shown that are mutants of the reference known to be wrong: each fails one of the problem's
+    own tests or of its Mistake Book. 0 switches it off."""
+    earlier: PartialShare = 0.0
+    """Share of the programs shown that an earlier checkpoint of the code policy writes (one checkpoint a step, drawn
+    evenly; needs `save_every`; cheap with LoRA). 0 switches it off."""
+
+    @model_validator(mode="after")
+    def _leave_room(self) -> OpponentsConfig:
+        if self.mutants + self.earlier > 0.8:
+            raise ValueError(f"mutants + earlier = {self.mutants + self.earlier:g}: at most 0.8 together")
+        return self
+
+    def counts(self, own: int) -> tuple[int, int]:
+        """How many mutants and how many earlier candidates join `own` candidates, so that the shares come out.
+
+        At least one of a kind whose share is above 0.
+        """
+        shown = own / (1 - self.mutants - self.earlier)
+        mutants, earlier = (max(1, round(shown * share)) if share else 0 for share in (self.mutants, self.earlier))
+        return mutants, earlier
+
+
+class CurriculumConfig(Section):
+    """Problems that teach nothing are set aside for a while."""
+
+    skip_solved_after: NonNegativeInt = 0
+    """Set a problem aside after so many visits in a row in which every candidate passed all of its tests; 0 never."""
+    skip_unsolved_after: NonNegativeInt = 0
+    """Set a problem aside after so many visits in a row in which no candidate passed all of its tests; 0 never."""
+    retry_after: PositiveInt = 2
+    """Epochs that a problem is left out; then it is tried again, and one more such visit sets it aside anew."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anything is ever set aside."""
+        return bool(self.skip_solved_after or self.skip_unsolved_after)
 
 
 class MistakeBookConfig(Section):
@@ -123,6 +171,23 @@ class SandboxConfig(Section):
     """The weakest isolation that a run accepts; `code-a1 doctor` prints what this machine offers."""
     max_sandbox_error_share: Share = 0.2
     """A step in which more than this share of the runs fails through no fault of the code stops the run."""
+
+
+class EvaluationConfig(Section):
+    """Held-out measurements of both policies while they train, every `eval_every` steps."""
+
+    problems: ProblemsConfig | None = None
+    """The held-out problems; those that the training problems share with them are left out of training."""
+    samples_per_problem: PositiveInt = 1
+    """Programs sampled for a held-out problem; pass@1 is the mean over them."""
+    suites_per_problem: PositiveInt = 1
+    """Suites sampled for a held-out problem."""
+    temperature: NonNegativeFloat = 0.0
+    """Softmax temperature of evaluation; 0 is greedy."""
+    mutants_per_problem: PositiveInt = 10
+    """Mutants of a held-out reference that suites have to kill; one of them is the program that the tester is shown."""
+    at_start: bool = True
+    """Evaluate before the first step too: what everything later is compared with."""
 
 
 class LoraConfig(Section):
@@ -197,8 +262,9 @@ class PolicyConfig(Section):
 class Config(Section):
     """A whole run."""
 
-    mode: Literal["co-evolve", "golden"] = "co-evolve"
-    """Who judges and who learns: see `code_a1.modes`."""
+    mode: str = "co-evolve"
+    """Who samples, who judges and who learns: `co-evolve`, `golden`, `self-play`, `frozen-tester`, `frozen-coder` or
+    `static-suite` (docs/modes.md)."""
     engine: Literal["local", "scripted", "ray"] = "local"
     """Where the policies live; `ray` is for clusters."""
     seed: NonNegativeInt = 0
@@ -207,6 +273,8 @@ class Config(Section):
     """Training steps."""
     save_every: NonNegativeInt = 0
     """Steps between checkpoints; 0 saves at the end only."""
+    eval_every: NonNegativeInt = 0
+    """Steps between evaluations on held-out problems (see `evaluation`), the last step included; 0 never evaluates."""
     run_dir: Path = Path("runs/{mode}-{time}")
     """The run folder, which must not exist; `{mode}`, `{seed}` and `{time}` are filled in."""
     problems: ProblemsConfig = ProblemsConfig()
@@ -214,6 +282,9 @@ class Config(Section):
     rewards: RewardsConfig = RewardsConfig()
     selection: SelectionConfig = SelectionConfig()
     mistake_book: MistakeBookConfig = MistakeBookConfig()
+    opponents: OpponentsConfig = OpponentsConfig()
+    curriculum: CurriculumConfig = CurriculumConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
     sandbox: SandboxConfig = SandboxConfig()
     code_policy: PolicyConfig = PolicyConfig()
     test_policy: PolicyConfig = PolicyConfig()

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from code_a1.config import Config, merge
 from code_a1.errors import ConfigError
+from code_a1.modes import mode_of
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
@@ -33,10 +34,14 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> Config:
 def make_config(raw: Mapping[str, Any], source: str = "configuration") -> Config:
     """Validate a nested dictionary. Raises ConfigError naming every key that is wrong and why."""
     try:
-        return Config.model_validate(raw)
+        config = Config.model_validate(raw)
+        mode_of(config)
     except ValidationError as error:
         lines = [_explain(detail) for detail in error.errors(include_url=False)]
         raise ConfigError(f"{source}: " + "; ".join(lines)) from error
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from None
+    return config
 
 
 def parse_override(text: str) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from pydantic import BaseModel
 
 from code_a1.config import Config, PolicyConfig
 from code_a1.config_file import nested_model
-from code_a1.modes import MODES
+from code_a1.modes import mode_of
 
 EXTRAS = {
     "local": ("torch", "transformers", "peft", "gguf"),
+    "mutation": ("cosmic_ray",),
     "datasets": ("datasets", "pyarrow"),
     "report": ("matplotlib",),
 }
@@ -37,26 +38,41 @@ def describe(config: Config) -> str:
 
 def sizes(config: Config) -> list[str]:
     """How much one step samples, runs and trains on, at most."""
-    r = config.rollout
-    candidates = r.problems_per_step * r.candidates_per_problem
+    mode, r, problems = mode_of(config), config.rollout, config.rollout.problems_per_step
+    own = problems * r.candidates_per_problem
     lines = [
-        f"{r.problems_per_step} problems × {r.candidates_per_problem} candidates = {candidates} completions of the "
-        "code policy"
+        f"mode {mode.name}: {mode.summary}",
+        f"{problems} problems × {r.candidates_per_problem} candidates = {own} completions of the code policy",
     ]
-    if not MODES[config.mode].uses_test_policy:
-        return [*lines, "each candidate runs the problem's own tests", f"{config.steps} steps"]
-    suites = candidates * r.suites_per_candidate
+    if mode.attacker is None:
+        lines.append("each candidate runs the tests that its problem has")
+    else:
+        lines += _attack_sizes(config)
+    trained = [f"{own} candidates"] if any("code" in kinds for kinds in mode.learns.values()) else []
+    if mode.trains_tester:
+        selected = config.selection.candidates_per_problem or r.candidates_per_problem
+        trained.append(f"{problems * selected * r.suites_per_candidate} suites (of {selected} candidates per problem)")
+    lines.append(f"trained on: {' and '.join(trained)}")
+    if config.eval_every:
+        lines.append(f"every {config.eval_every} steps an evaluation on held-out problems")
+    return [*lines, f"{config.steps} steps"]
+
+
+def _attack_sizes(config: Config) -> list[str]:
+    """Suites and verdicts of a step in which a policy attacks; opponents are attacked like the candidates."""
+    r = config.rollout
+    mutants, earlier = config.opponents.counts(r.candidates_per_problem)
+    shown = r.problems_per_step * (r.candidates_per_problem + mutants + earlier)
     replayed = (config.mistake_book.replayed_tests or r.tests_per_suite) if config.mistake_book.enabled else 0
-    selected = config.selection.candidates_per_problem or r.candidates_per_problem
     per_candidate = r.suites_per_candidate * r.tests_per_suite
+    beside = (
+        f"with {mutants} mutants and {earlier} earlier programs per problem beside them: " if mutants + earlier else ""
+    )
     return [
-        *lines,
-        f"{candidates} candidates × {r.suites_per_candidate} suites = {suites} completions of the test policy",
+        f"{beside}{shown} candidates × {r.suites_per_candidate} suites = {shown * r.suites_per_candidate} completions "
+        f"of the {'code' if mode_of(config).attacker == 'code' else 'test'} policy",
         f"each candidate runs up to {per_candidate} new and {replayed} replayed tests: up to "
-        f"{candidates * (per_candidate + replayed)} verdicts, and {2 * candidates * per_candidate} runs of references",
-        f"trained on: {candidates} candidates and {r.problems_per_step * selected * r.suites_per_candidate} suites "
-        f"(of {selected} candidates per problem)",
-        f"{config.steps} steps",
+        f"{shown * (per_candidate + replayed)} verdicts, and {2 * shown * per_candidate} runs of references",
     ]
 
 
@@ -69,9 +85,8 @@ def missing(config: Config) -> list[str]:
         gaps += _missing_packages(config)
     gaps += _missing_problems(config)
     if config.engine == "local":
-        sides = ("code_policy", "test_policy") if MODES[config.mode].uses_test_policy else ("code_policy",)
-        for side in sides:
-            gaps += _missing_model(side, getattr(config, side))
+        for role in mode_of(config).policies:
+            gaps += _missing_model(f"{role}_policy", getattr(config, f"{role}_policy"))
     if config.run_dir.exists():
         gaps.append(f"run_dir {config.run_dir} exists already: choose another with --set run_dir=…")
     return gaps
@@ -83,17 +98,22 @@ def has_package(name: str) -> bool:
 
 
 def _missing_packages(config: Config) -> list[str]:
-    needed = ["torch", "transformers"] if config.engine == "local" else []
+    needed = dict.fromkeys(["torch", "transformers"] if config.engine == "local" else [], "local")
     if any(p.lora for p in (config.code_policy, config.test_policy)):
-        needed.append("peft")
-    return [f"package {n}: pip install 'code-a1[local]'" for n in needed if not has_package(n)]
+        needed["peft"] = "local"
+    if config.opponents.mutants or config.eval_every:
+        needed["cosmic_ray"] = "mutation"
+    return [f"package {n}: pip install 'code-a1[{extra}]'" for n, extra in needed.items() if not has_package(n)]
 
 
 def _missing_problems(config: Config) -> list[str]:
     gaps = []
+    held_out = config.evaluation.problems
     for key, path in [
         ("problems.path", config.problems.path),
         *(("problems.decontaminate", d) for d in config.problems.decontaminate),
+        *([("problems.suites", config.problems.suites)] if config.problems.suites else []),
+        *([("evaluation.problems.path", held_out.path)] if held_out and config.eval_every else []),
     ]:
         if path == "bundled" or Path(path).exists():
             continue

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from code_a1.advantages import population_std
+from code_a1.mistake_book import NOT_A_FAILURE
 from code_a1.records import CodeGroup, Completion, JudgedCandidate, Judgement, SuiteGroup, Validity, Verdict
 from code_a1.rewards import CodeRewards, TestRewards
 
@@ -18,12 +19,13 @@ def judgement_metrics(judgements: Sequence[Judgement], code_P: CodeRewards, test
 
     A mean over nothing is NaN and is logged as null: no value is not a value of 0.
     """
-    candidates = [c for j in judgements for c in j.candidates]
+    shown = [c for j in judgements for c in j.candidates]
+    candidates = [c for c in shown if c.candidate.own]
     code_rewards = [r for row in code_P for r in row if r is not None]
     suite_rewards = [r for rows in test_P for row in rows for r in row if r is not None]
-    suites = [s for c in candidates for s in c.suites]
+    suites = [s for c in shown for s in c.suites]
     tests = [t for s in suites for t in s.tests]
-    new = [t.verdict for t in tests if t.verdict is not None]
+    new = [t.verdict for c in candidates for s in c.suites for t in s.tests if t.verdict is not None]
     old = [v for c in candidates for v in c.replayed]
     return {
         "code/reward_mean": mean(code_rewards),
@@ -39,6 +41,7 @@ def judgement_metrics(judgements: Sequence[Judgement], code_P: CodeRewards, test
         "test/validity": mean(r.validity for r in suite_rewards),
         "test/adversarial": mean(r.adversarial for r in suite_rewards),
         "test/penalty": mean(r.penalty for r in suite_rewards),
+        "test/killing": mean(any(t.verdict not in NOT_A_FAILURE for t in s.usable) for s in suites if not s.masked),
         "test/suites": len(suites),
         "test/tests_per_suite": mean(len(s.tests) for s in suites),
         "test/usable_per_suite": mean(len(s.usable) for s in suites),
@@ -47,13 +50,15 @@ def judgement_metrics(judgements: Sequence[Judgement], code_P: CodeRewards, test
         **shares("verdict", new, Verdict),
         **shares("verdict_replayed", old, Verdict),
         "book/replayed": sum(len(j.replayed) for j in judgements),
+        "opponents/mutants": sum(c.candidate.origin == "mutant" for c in shown),
+        "opponents/earlier": sum(c.candidate.origin == "earlier" for c in shown),
     }
 
 
 def completion_metrics(code_groups: Sequence[CodeGroup], suite_groups: Sequence[SuiteGroup]) -> Metrics:
     """Lengths of what was sampled, and how many prompts were over the limit."""
     return {
-        **_lengths("code", [c.completion for g in code_groups for c in g.candidates]),
+        **_lengths("code", [c.completion for g in code_groups for c in g.candidates if c.own]),
         **_lengths("test", [s.completion for g in suite_groups for s in g.suites]),
         "code/prompts_too_long": sum(g.prompt_too_long for g in code_groups),
         "test/prompts_too_long": sum(g.prompt_too_long for g in suite_groups),
@@ -64,6 +69,15 @@ def passes_all(candidate: JudgedCandidate) -> bool:
     """Whether a candidate loaded and passed every test that it was run on."""
     verdicts = [*candidate.replayed, *(t.verdict for s in candidate.suites for t in s.usable)]
     return candidate.loaded and all(v is Verdict.PASS for v in verdicts)
+
+
+def solved_shares(judgements: Sequence[Judgement]) -> dict[str, float | None]:
+    """Per problem the share of the code policy's candidates that passed everything; None where none was judged."""
+    shares: dict[str, float | None] = {}
+    for judgement in judgements:
+        own = [c for c in judgement.candidates if c.candidate.own and not c.masked and (c.replayed or c.suites)]
+        shares[judgement.problem.problem_id] = mean(map(passes_all, own)) if own else None
+    return shares
 
 
 def mean(values: Iterable[float]) -> float:

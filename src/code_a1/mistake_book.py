@@ -102,18 +102,23 @@ class MistakeBook:
         return BookChange(added, removed, evicted)
 
     def update(self, judgements: Iterable[Judgement]) -> BookChange:
-        """Record a step: passes of replayed tests by every candidate, new failures of every candidate that loaded."""
+        """Record a step: passes of replayed tests by every candidate, new failures of every candidate that loaded.
+
+        Candidates that the code policy did not write (mutants, earlier policies) leave no trace: their mistakes are not
+        its own.
+        """
         total = BookChange()
         for judgement in judgements:
+            own = [candidate for candidate in judgement.candidates if candidate.candidate.own]
             passed = [
                 test
-                for candidate in judgement.candidates
+                for candidate in own
                 for test, verdict in zip(judgement.replayed, candidate.replayed, strict=False)
                 if verdict is Verdict.PASS
             ]
             failed = [
                 judged.test
-                for candidate in judgement.candidates
+                for candidate in own
                 if candidate.loaded
                 for suite in candidate.suites
                 for judged in suite.usable

@@ -1,97 +1,172 @@
-"""Who attacks, who judges, who learns: one small object per mode, and the trainer never asks which it has."""
+"""Who samples, who judges, who learns: one small object per mode, and nothing else in the package names a mode.
+
+Adding a mode is one more entry of `MODES`. What a mode leaves open are the ablations, keys of the configuration; one
+that would change nothing in the mode that is asked for is refused here, since a run that silently ignored it would be
+taken for a result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from code_a1.config import Config
-from code_a1.engines.base import PolicyEngine
-from code_a1.mistake_book import MistakeBook
-from code_a1.records import CodeGroup, Judgement, Problem, SuiteGroup, TestCase
-from code_a1.rewards import CodeRewards, TestRewards
-from code_a1.rollout import Progress, rollout_suites
-from code_a1.samples import Batch, code_samples, suite_samples
+from code_a1.errors import ConfigError
 
-ReferenceTests = Mapping[str, tuple[TestCase, ...]]
-"""Problem id → the problem's own tests that hold on its reference."""
+Role = str
+"""`code` or `test`: names a policy, and the kind of samples that it was made for, candidates or suites."""
 
 
-class CoEvolve:
-    """The paper's mode: the test policy attacks every candidate, the Mistake Book replays, both policies learn."""
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way to train."""
 
-    name = "co-evolve"
-    needs_reference_tests = False
-    uses_test_policy = True
+    name: str
+    summary: str
+    """In one line, for people."""
+    attacker: Role | None
+    """The policy that writes suites against the candidates; None: nobody does."""
+    known_tests: Literal["book", "own", "suites"]
+    """Which tests every candidate is run on beside the suites against it: those that the Mistake Book replays, the
+    problem's own, or those of a file of suites. Only the first change from step to step."""
+    learns: Mapping[Role, tuple[Role, ...]]
+    """The policies that learn, each with the kinds of samples that it learns from in one update."""
 
-    def attack(
-        self,
-        test_policy: PolicyEngine,
-        code_groups: Sequence[CodeGroup],
-        config: Config,
-        *,
-        seed: int,
-        on_progress: Progress | None = None,
-    ) -> list[SuiteGroup]:
-        """The suites written against the candidates."""
-        return rollout_suites(test_policy, code_groups, config.rollout, seed=seed, on_progress=on_progress)
+    @property
+    def policies(self) -> tuple[Role, ...]:
+        """The policies that are opened."""
+        return ("code",) if self.attacker in (None, "code") else ("code", "test")
 
-    def known_tests(
-        self, problems: Sequence[Problem], book: MistakeBook, reference_tests: ReferenceTests, config: Config
-    ) -> dict[str, tuple[TestCase, ...]]:
-        """The tests that every candidate of a problem is run on, whoever attacks it."""
-        if not config.mistake_book.enabled:
-            return {}
-        return book.replay(problems, config.mistake_book.replayed_tests or config.rollout.tests_per_suite)
-
-    def remembers(self, config: Config) -> bool:
-        """Whether new failures enter the Mistake Book."""
-        return config.mistake_book.enabled
-
-    def batches(
-        self, judgements: Sequence[Judgement], code_rewards: CodeRewards, test_rewards: TestRewards, config: Config
-    ) -> dict[str, Batch]:
-        """What each policy learns from, by role."""
-        return {
-            "code": code_samples(judgements, code_rewards),
-            "test": suite_samples(judgements, test_rewards, config.selection),
-        }
+    @property
+    def trains_tester(self) -> bool:
+        """Whether anybody learns from suites."""
+        return any("test" in kinds for kinds in self.learns.values())
 
 
-class Golden(CoEvolve):
-    """The golden-test baseline: the problem's own tests judge, the code policy alone learns."""
-
-    name = "golden"
-    needs_reference_tests = True
-    uses_test_policy = False
-
-    def attack(
-        self,
-        test_policy: PolicyEngine,
-        code_groups: Sequence[CodeGroup],
-        config: Config,
-        *,
-        seed: int,
-        on_progress: Progress | None = None,
-    ) -> list[SuiteGroup]:
-        """Nobody attacks."""
-        return []
-
-    def known_tests(
-        self, problems: Sequence[Problem], book: MistakeBook, reference_tests: ReferenceTests, config: Config
-    ) -> dict[str, tuple[TestCase, ...]]:
-        """The problems' own tests."""
-        return {p.problem_id: reference_tests[p.problem_id] for p in problems}
-
-    def remembers(self, config: Config) -> bool:
-        """The tests are the same in every step; there is nothing to remember."""
-        return False
-
-    def batches(
-        self, judgements: Sequence[Judgement], code_rewards: CodeRewards, test_rewards: TestRewards, config: Config
-    ) -> dict[str, Batch]:
-        """The candidates alone."""
-        return {"code": code_samples(judgements, code_rewards)}
-
-
-MODES: dict[str, CoEvolve] = {mode.name: mode for mode in (CoEvolve(), Golden())}
+MODES: dict[str, Mode] = {
+    mode.name: mode
+    for mode in (
+        Mode(
+            "co-evolve",
+            "the test policy attacks every candidate, the Mistake Book replays, both policies learn",
+            attacker="test",
+            known_tests="book",
+            learns={"code": ("code",), "test": ("test",)},
+        ),
+        Mode(
+            "self-play",
+            "one model plays both roles and learns from both in one update",
+            attacker="code",
+            known_tests="book",
+            learns={"code": ("code", "test")},
+        ),
+        Mode(
+            "frozen-tester",
+            "an untrained test policy attacks, the code policy alone learns",
+            attacker="test",
+            known_tests="book",
+            learns={"code": ("code",)},
+        ),
+        Mode(
+            "frozen-coder",
+            "an untrained code policy is attacked, the test policy alone learns",
+            attacker="test",
+            known_tests="book",
+            learns={"test": ("test",)},
+        ),
+        Mode(
+            "golden",
+            "the problems' own tests judge, the code policy alone learns",
+            attacker=None,
+            known_tests="own",
+            learns={"code": ("code",)},
+        ),
+        Mode(
+            "static-suite",
+            "suites exported earlier judge, the code policy alone learns",
+            attacker=None,
+            known_tests="suites",
+            learns={"code": ("code",)},
+        ),
+    )
+}
 """By the name that the configuration uses."""
+
+
+# -- what a configuration may ask of a mode ----------------------------------------------------------------------------
+
+Applies = Callable[[Mode], bool]
+
+ATTACKED: tuple[Applies, str] = (lambda mode: mode.attacker is not None, "no policy writes tests in it")
+TESTER_LEARNS: tuple[Applies, str] = (lambda mode: mode.trains_tester, "no policy learns to write tests in it")
+REMEMBERS: tuple[Applies, str] = (
+    lambda mode: mode.known_tests == "book",
+    "it has no Mistake Book, the tests are the same in every step",
+)
+READS_SUITES: tuple[Applies, str] = (lambda mode: mode.known_tests == "suites", "it does not judge by a file of suites")
+
+ABLATIONS: dict[str, tuple[Applies, str]] = {
+    "rollout.white_box": ATTACKED,
+    "rollout.predict_answer": ATTACKED,
+    "mistake_book.enabled": REMEMBERS,
+    "rewards.alpha": TESTER_LEARNS,
+    "rewards.variant": TESTER_LEARNS,
+    "selection.candidates_per_problem": TESTER_LEARNS,
+    "selection.spread_of": TESTER_LEARNS,
+    "opponents.mutants": TESTER_LEARNS,
+    "opponents.earlier": TESTER_LEARNS,
+    "problems.suites": READS_SUITES,
+}
+"""Key → the modes in which it changes anything, and why it changes nothing in the others."""
+
+
+def mode_of(config: Config) -> Mode:
+    """The mode of a configuration.
+
+    Raises ConfigError for a mode that does not exist, for an ablation that would change nothing in the mode, and for
+    settings that contradict each other.
+    """
+    mode = MODES.get(config.mode)
+    if mode is None:
+        near = difflib.get_close_matches(config.mode, MODES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"mode: {config.mode!r} is unknown, accepted are {', '.join(MODES)}{hint}")
+    defaults = Config()
+    refusals = [
+        f"{key} = {value!r} does not apply to mode {mode.name!r}: {why}"
+        for key, (applies, why) in ABLATIONS.items()
+        if (value := _value(config, key)) != _value(defaults, key) and not applies(mode)
+    ]
+    refusals += _contradictions(config, mode)
+    if refusals:
+        raise ConfigError("; ".join(refusals))
+    return mode
+
+
+def _contradictions(config: Config, mode: Mode) -> list[str]:
+    found = []
+    own = config.rollout.candidates_per_problem
+    shown = own + sum(config.opponents.counts(own))
+    if config.selection.candidates_per_problem > shown:
+        found.append(
+            f"selection.candidates_per_problem = {config.selection.candidates_per_problem}: only {shown} candidates of "
+            "a problem are attacked; take fewer, or 0 for all"
+        )
+    if mode.attacker == "code" and config.test_policy != config.code_policy:
+        found.append(
+            f"mode {mode.name!r} trains one model, but [test_policy] differs from [code_policy]: write one [policy]"
+        )
+    if mode.known_tests == "suites" and config.problems.suites is None:
+        found.append(f"mode {mode.name!r} judges by a file of suites: give its place with problems.suites")
+    if config.opponents.earlier and not config.save_every:
+        found.append(f"opponents.earlier = {config.opponents.earlier} samples earlier checkpoints: set save_every")
+    if config.eval_every and config.evaluation.problems is None:
+        found.append(f"eval_every = {config.eval_every} needs held-out problems: set evaluation.problems.path")
+    return found
+
+
+def _value(config: Config, key: str) -> Any:
+    section, _, name = key.partition(".")
+    return getattr(getattr(config, section), name)

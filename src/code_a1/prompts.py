@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from code_a1.assertions import parse_assertions
 from code_a1.problems import entry_is_class, parse_source
@@ -170,15 +171,23 @@ def parse_code(text: str) -> str | None:
 
 
 def parse_suite(
-    text: str, entry_point: str, *, entry_is_class: bool = False, max_tests: int = 64
+    text: str, entry_point: str, *, entry_is_class: bool = False, max_tests: int = 64, predict_answer: bool = True
 ) -> tuple[TestCase | RejectedTest, ...]:
     """The tests of a completion: those of its first fenced Python block.
 
     Without any fence, which small models forget, the lines count that begin with `assert`, with what they leave open.
+    With `predict_answer` False only the calls count, whatever is asserted of them: the reference says the answers.
     """
     block = first_block(text)
     source = _plain_asserts(without_reasoning(text)) if block is None else block
-    return parse_assertions(source, entry_point, entry_is_class=entry_is_class, max_tests=max_tests)
+    tests = parse_assertions(source, entry_point, entry_is_class=entry_is_class, max_tests=max_tests)
+    return tests if predict_answer else tuple(_without_answer(test) for test in tests)
+
+
+def _without_answer(test: TestCase | RejectedTest) -> TestCase | RejectedTest:
+    if isinstance(test, RejectedTest):
+        return test
+    return replace(test, form="", form_prelude="", expected=None)
 
 
 def without_reasoning(text: str) -> str:

@@ -65,12 +65,22 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A program by the code policy: the first fenced Python block of its completion, or None without one."""
+    """A program by the code policy: the first fenced Python block of its completion, or None without one.
+
+    One whose `origin` is not "policy" is only there to be attacked: a mutant of the reference, or a program of an
+    earlier checkpoint. Nobody learns to write it and the Mistake Book does not see it.
+    """
 
     problem_id: str
     index: int
     code: str | None
     completion: Completion
+    origin: Literal["policy", "mutant", "earlier"] = "policy"
+
+    @property
+    def own(self) -> bool:
+        """Whether the code policy wrote it in this step and learns from it."""
+        return self.origin == "policy"
 
 
 class Validity(StrEnum):
@@ -119,6 +129,8 @@ class TestCase:
     source `"4"`. `expected_value` is the encoded value (see `code_a1.sandbox.codec`) once the judge has filled it in;
     a test with a value replays exactly as it ran. `form_prelude` holds the statements that `form` and `expected` need
     (imports, helper variables); it never calls the entry point, since it runs where no candidate is.
+
+    An empty `form` says that no answer was predicted: the results must equal the reference's, whatever they are.
 
     `kind` is "check" for a whole program that defines `check(candidate)`; its text is then in `source` alone.
     """

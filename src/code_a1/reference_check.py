@@ -61,16 +61,14 @@ def report_references(
 
 
 def check_references(
-    judge: Judge, problems: Sequence[Problem], *, needs_tests: bool, on_progress: Progress | None = None
+    judge: Judge, problems: Sequence[Problem], *, on_progress: Progress | None = None
 ) -> CheckedProblems:
-    """Keep the problems whose reference holds on all of its own tests, and at least one if tests are needed."""
+    """Keep the problems whose reference holds on all of its own tests."""
     kept, tests, dropped = [], {}, []
     for report in report_references(judge, problems, on_progress):
         problem_id = report.problem.problem_id
         if report.status is not Status.OK:
             dropped.append(Dropped(problem_id, f"{report.status}: {report.reason}"))
-        elif needs_tests and not report.tests:
-            dropped.append(Dropped(problem_id, "no reference tests, which this mode judges by"))
         else:
             kept.append(report.problem)
             tests[problem_id] = report.tests

@@ -106,8 +106,11 @@ def new_pass_rate(suite: JudgedSuite) -> float | None:
 
 
 def score_candidate(candidate: JudgedCandidate) -> float | None:
-    """The code reward of one candidate; None where it is masked or where nothing at all was there to judge it by."""
-    if candidate.masked:
+    """The code reward of one candidate.
+
+    None where it is masked, where nothing at all was there to judge it by, or where the code policy did not write it.
+    """
+    if candidate.masked or not candidate.candidate.own:
         return None
     if not candidate.loaded:
         return 0.0

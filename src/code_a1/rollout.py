@@ -50,22 +50,29 @@ def rollout_candidates(
 
 
 def rollout_suites(
-    policy: PolicyEngine,
+    policy: PolicyEngine | None,
     code_groups: Sequence[CodeGroup],
     config: RolloutConfig,
     *,
     seed: int,
     on_progress: Progress | None = None,
 ) -> list[SuiteGroup]:
-    """Sample N suites against every candidate that can be attacked, in the candidates' order.
+    """Sample N suites against every candidate that can be attacked, in the candidates' order; none without a policy.
 
     A candidate without code, or whose code does not compile, fails every test anyway: nothing is sampled for it. One
     whose prompt is over the limit keeps its place as a group without suites.
     """
+    if policy is None:
+        return []
     targets = [(g.problem, c) for g in code_groups for c in g.candidates if c.code is not None and compiles(c.code)]
     begun = [begun_suite(problem) if config.begin_answers else "" for problem, _ in targets]
     prompts = [
-        _begin(test_prompt(problem, candidate.code if config.white_box else None, config.tests_per_suite), start)
+        _begin(
+            test_prompt(
+                problem, candidate.code if config.white_box else None, config.tests_per_suite, config.predict_answer
+            ),
+            start,
+        )
         for (problem, candidate), start in zip(targets, begun, strict=True)
     ]
     limit = min(config.max_test_prompt_tokens, policy.context_window - 1)
@@ -83,6 +90,7 @@ def rollout_suites(
                         problem.entry_point,
                         entry_is_class=entry_is_class(problem),
                         max_tests=config.max_tests_per_suite,
+                        predict_answer=config.predict_answer,
                     ),
                     c,
                 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from code_a1.advantages import group_advantages, select_by_spread
 from code_a1.config import SelectionConfig
+from code_a1.modes import Mode, Role
 from code_a1.records import Completion, Judgement, Sample
 from code_a1.rewards import CodeRewards, SuiteReward, TestRewards
 
@@ -31,6 +32,21 @@ class Batch:
             self.without_spread += 1
             return
         self.samples += [Sample(name, c, a) for c, a in zip(completions, advantages, strict=True)]
+
+
+def batches(
+    mode: Mode,
+    judgements: Sequence[Judgement],
+    code_P: CodeRewards,
+    test_P: TestRewards,
+    selection: SelectionConfig,
+) -> dict[Role, dict[Role, Batch]]:
+    """What each policy learns from: per policy that learns, per kind of samples; groups keep to one kind."""
+    make: dict[Role, Callable[[], Batch]] = {
+        "code": lambda: code_samples(judgements, code_P),
+        "test": lambda: suite_samples(judgements, test_P, selection),
+    }
+    return {policy: {kind: make[kind]() for kind in kinds} for policy, kinds in mode.learns.items()}
 
 
 def code_samples(judgements: Sequence[Judgement], rewards_P: CodeRewards) -> Batch:

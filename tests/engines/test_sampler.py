@@ -10,7 +10,7 @@ from code_a1.engines.base import SamplingParams
 from code_a1.engines.local.backbone import Backbone
 from code_a1.engines.local.engine import LocalEngine
 from code_a1.engines.local.models import resolve
-from code_a1.engines.local.pair import open_local_pair
+from code_a1.engines.local.pair import open_local
 from code_a1.engines.local.sampler import Sampler, draw
 from code_a1.errors import ModelError
 from engines.rows import ask, draw_groups, samples_of
@@ -257,7 +257,7 @@ def test_metrics_count_since_the_last_call(policy):
 
 def test_adapters_of_two_policies_sample_side_by_side(policy):
     config = policy(lora=True)
-    code, test = open_local_pair(config, config, seed=0)
+    code, test = open_local({"code": config, "test": config}, seed=0).values()
     with torch.no_grad():
         for parameter in test._optimizer.parameters:
             parameter.add_(0.5)

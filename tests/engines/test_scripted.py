@@ -103,7 +103,7 @@ def test_open_reads_scripts_from_files(tmp_path: Path) -> None:
         file = tmp_path / f"{side}.jsonl"
         file.write_text(f"{json.dumps(side)}\n\n{json.dumps('x')}\n")
         files.append(PolicyConfig(model=str(file)))
-    code, test = open_policies(*files, seed=0, engine="scripted")
+    code, test = open_policies(dict(zip(("code", "test"), files, strict=True)), seed=0, engine="scripted").values()
     assert texts(code, 2, "p") == [["code", "x"]]
     assert texts(test, 2, "p") == [["test", "x"]]
 
@@ -121,18 +121,18 @@ def test_a_bad_script_is_named_with_its_line(tmp_path: Path, content: str, messa
     file.write_text(content)
     policy = PolicyConfig(model=str(file))
     with pytest.raises(ConfigError, match=message):
-        open_policies(policy, policy, seed=0, engine="scripted")
+        open_policies({"code": policy, "test": policy}, seed=0, engine="scripted")
 
 
 @pytest.mark.parametrize(("engine", "message"), [("ray", "distributed engine"), ("vllm", "accepted: 'local'")])
 def test_engines_that_are_not_there(engine: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        open_policies(PolicyConfig(), PolicyConfig(), seed=0, engine=engine)
+        open_policies({"code": PolicyConfig(), "test": PolicyConfig()}, seed=0, engine=engine)
 
 
 def test_a_script_that_is_not_there_is_named() -> None:
     with pytest.raises(ConfigError, match=r"code_policy\.model = 'smollm2'"):
-        open_policies(PolicyConfig(), PolicyConfig(), seed=0, engine="scripted")
+        open_policies({"code": PolicyConfig(), "test": PolicyConfig()}, seed=0, engine="scripted")
 
 
 def test_roles_are_headers_in_plain_prompts() -> None:

@@ -14,7 +14,7 @@ from code_a1.engines.local.engine import LocalEngine
 from code_a1.engines.local.loss import policy_loss
 from code_a1.engines.local.models import resolve
 from code_a1.engines.local.packing import pack
-from code_a1.engines.local.pair import open_local_pair
+from code_a1.engines.local.pair import open_local
 from code_a1.engines.update import update
 from code_a1.errors import TrainingError
 from code_a1.records import Sample
@@ -230,7 +230,7 @@ def test_the_reference_stays_what_the_policy_was(policy):
 
 def test_adapters_share_one_copy_of_the_weights_and_do_not_touch_each_other(policy):
     config = policy(lora=True)
-    code, test = open_local_pair(config, config, seed=0)
+    code, test = open_local({"code": config, "test": config}, seed=0).values()
     assert code.backbone is test.backbone
     samples = samples_of(draw_groups(code, PROMPTS, 4), ADVANTAGES)
     before_base = {n: p.clone() for n, p in code.backbone.model.named_parameters() if "lora" not in n}
@@ -246,7 +246,7 @@ def test_adapters_share_one_copy_of_the_weights_and_do_not_touch_each_other(poli
 
 def test_adapters_start_differently_and_as_the_same_function(policy):
     config = policy(lora=True)
-    code, test = open_local_pair(config, config, seed=0)
+    code, test = open_local({"code": config, "test": config}, seed=0).values()
     assert any(not torch.equal(a, b) for a, b in zip(weights(code), weights(test), strict=True))
     samples = samples_of(draw_groups(code, PROMPTS, 2), [1.0, -1.0])
     assert code.logprobs(samples) == code.logprobs(samples, reference=True) == test.logprobs(samples)
@@ -254,7 +254,7 @@ def test_adapters_start_differently_and_as_the_same_function(policy):
 
 def test_policies_that_train_all_weights_share_only_the_reference(policy):
     config = policy()
-    code, test = open_local_pair(config, config, seed=0)
+    code, test = open_local({"code": config, "test": config}, seed=0).values()
     assert code.backbone is not test.backbone
     samples = samples_of(draw_groups(code, PROMPTS, 2), [1.0, -1.0])
     code.logprobs(samples, reference=True)

@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from code_a1.engines.local.engine import LocalEngine
-from code_a1.engines.local.pair import open_local_pair
+from code_a1.engines.local.pair import open_local
 from code_a1.engines.update import update
 from code_a1.errors import CheckpointError
 from engines.rows import draw_groups, samples_of
@@ -107,7 +107,7 @@ def test_a_saved_policy_is_the_model_of_a_later_run(lora, trained, policy, tmp_p
 
 def test_each_policy_of_a_pair_saves_its_own_adapter(policy, tmp_path):
     config = policy(lora=True)
-    code, test = open_local_pair(config, config, seed=0)
+    code, test = open_local({"code": config, "test": config}, seed=0).values()
     samples = samples_of(draw_groups(code, PROMPTS, 3), [1.0, -1.0, 0.5])
     step(code, samples)
     code.save(tmp_path / "code")

@@ -8,6 +8,7 @@ optim_step, sync, save, load.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -57,7 +58,7 @@ class PolicyEngine(Protocol):
     """One policy: sampled from, trained, saved. Implementations: `scripted`, `local`, `ray`."""
 
     trainable: bool
-    """Whether `forward_backward` and `optim_step` do anything."""
+    """Whether the policy learns; a frozen one is only sampled from, and what learning and saving need is not there."""
 
     @property
     def context_window(self) -> int:
@@ -108,6 +109,13 @@ class PolicyEngine(Protocol):
 
     def load(self, path: Path) -> None:
         """Read back what `save` wrote. Raises CheckpointError if it does not fit."""
+        ...
+
+    def sampling_as(self, path: Path) -> AbstractContextManager[None]:
+        """Within the block, `sample` answers as the policy that `save` wrote to `path` did; after it all is as before.
+
+        Raises CheckpointError if it does not fit.
+        """
         ...
 
     def close(self) -> None:

@@ -1,8 +1,9 @@
-"""Open the two policies of a run with the engine that its configuration names."""
+"""Open the policies of a run with the engine that its configuration names."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from code_a1.config import PolicyConfig
@@ -11,12 +12,13 @@ from code_a1.errors import ConfigError
 
 
 def open_policies(
-    code: PolicyConfig, test: PolicyConfig, *, seed: int, engine: str = "local"
-) -> tuple[PolicyEngine, PolicyEngine]:
-    """Return the code policy and the test policy.
+    policies: Mapping[str, PolicyConfig], *, seed: int, engine: str = "local", frozen: Collection[str] = ()
+) -> dict[str, PolicyEngine]:
+    """Open every policy of `policies` by its role, `code` or `test`; those whose role is in `frozen` never learn.
 
-    `local` loads language models into this process; where both policies adapt the same model with LoRA they share one
-    copy of its weights. `scripted` reads its answers from the file that `model` names: JSON strings, one a line.
+    `local` loads language models into this process; policies that adapt the same model with LoRA, frozen ones and
+    reference policies share one copy of its weights. `scripted` reads its answers from the file that `model` names:
+    JSON strings, one a line.
 
     Raises:
         ConfigError: the engine is unknown or not part of this installation, or a script cannot be read.
@@ -24,11 +26,11 @@ def open_policies(
         ModelError: a model cannot be found or used.
     """
     if engine == "local":
-        from code_a1.engines.local.pair import open_local_pair  # noqa: PLC0415 - torch is loaded only where it is used
+        from code_a1.engines.local.pair import open_local  # noqa: PLC0415 - torch is loaded only where it is used
 
-        return open_local_pair(code, test, seed=seed)
+        return dict(open_local(policies, seed=seed, frozen=frozen))
     if engine == "scripted":
-        return _scripted("code_policy", code), _scripted("test_policy", test)
+        return {role: _scripted(f"{role}_policy", policy) for role, policy in policies.items()}
     if engine == "ray":
         raise ConfigError("engine = 'ray' comes with the distributed engine, which this version lacks; use 'local'")
     raise ConfigError(f"engine = {engine!r} is unknown; accepted: 'local', 'scripted', 'ray'")

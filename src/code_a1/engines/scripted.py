@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +25,8 @@ class Request:
     prompts: tuple[Prompt, ...]
     n: int
     params: SamplingParams
+    sampled_as: Path | None = None
+    """The saved policy that was sampled as, None for the present one."""
 
 
 @dataclass
@@ -50,6 +53,7 @@ class ScriptedEngine:
     """How often the sampler was told to take over the weights."""
     closed: bool = False
     _answered: int = 0
+    _sampled_as: Path | None = None
     _accumulated: list[TrainingRow] = field(default_factory=list)
     _sampled_tokens: int = 0
 
@@ -67,7 +71,7 @@ class ScriptedEngine:
 
     def sample(self, prompts: Sequence[Prompt], n: int, params: SamplingParams) -> Iterator[SampledGroup]:
         """Yield the groups in the order of their prompts; the answers are fixed when the call is made."""
-        self.requests.append(Request(tuple(prompts), n, params))
+        self.requests.append(Request(tuple(prompts), n, params, self._sampled_as))
         groups = [self._group(index, prompt, n, params) for index, prompt in enumerate(prompts)]
         return iter(groups)
 
@@ -107,14 +111,20 @@ class ScriptedEngine:
         state = {"answered": self._answered, "updates": len(self.updates), "syncs": self.syncs}
         (path / STATE_FILE).write_text(json.dumps(state), encoding="utf-8")
 
+    @contextmanager
+    def sampling_as(self, path: Path) -> Iterator[None]:
+        """Read the script from where it was when `path` was saved, then go on where it is now."""
+        answered = self._answered
+        self._answered, _, _ = _read_state(path)
+        self._sampled_as = path
+        try:
+            yield
+        finally:
+            self._answered, self._sampled_as = answered, None
+
     def load(self, path: Path) -> None:
         """Go on where the saved script was; updates made before it are kept as empty entries."""
-        file = path / STATE_FILE
-        try:
-            state = json.loads(file.read_text(encoding="utf-8"))
-            answered, updates, syncs = (int(state[key]) for key in ("answered", "updates", "syncs"))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{file} is not a checkpoint of a scripted policy: {error}") from error
+        answered, updates, syncs = _read_state(path)
         self._answered, self.syncs = answered, syncs
         self.updates = [[] for _ in range(updates)]
         self.learning_rates = [0.0] * updates
@@ -147,6 +157,16 @@ class ScriptedEngine:
         if callable(self.answers):
             return self.answers(prompt, index, seed)
         return self.answers[(self._answered - 1) % len(self.answers)]
+
+
+def _read_state(path: Path) -> tuple[int, int, int]:
+    """Answers given, updates made and syncs at the time of saving."""
+    file = path / STATE_FILE
+    try:
+        state = json.loads(file.read_text(encoding="utf-8"))
+        return int(state["answered"]), int(state["updates"]), int(state["syncs"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{file} is not a checkpoint of a scripted policy: {error}") from error
 
 
 def _completion(prompt: Prompt, text: str, limit: int, stop: Sequence[str]) -> Completion:

@@ -21,7 +21,7 @@ from code_a1.engines.local.loss import policy_loss, supervised_loss
 from code_a1.engines.local.optimizer import MasterAdamW
 from code_a1.engines.local.packing import Pack, pack
 from code_a1.engines.local.sampler import Sampler
-from code_a1.engines.local.weights import load_policy, save_merged, save_policy
+from code_a1.engines.local.weights import load_policy, save_merged, save_policy, weights_of
 from code_a1.errors import ModelError, TrainingError
 from code_a1.records import Completion, Prompt, Sample
 
@@ -35,10 +35,9 @@ class LocalEngine:
 
     `seed` initialises the adapter. Several LoRA policies may be given one `backbone`, each with an `adapter` name of
     its own; the reference policy is then the backbone without adapters. A policy that trains all weights takes its
-    frozen reference from `reference`, which is called the first time it is needed.
+    frozen reference from `reference`, which is called the first time it is needed. One that is not `trainable` is the
+    backbone as it is, and is only sampled from and scored with.
     """
-
-    trainable = True
 
     def __init__(
         self,
@@ -48,21 +47,17 @@ class LocalEngine:
         backbone: Backbone | None = None,
         adapter: str = "policy",
         reference: Callable[[], Backbone] | None = None,
+        trainable: bool = True,
     ) -> None:
         self.policy = policy
+        self.trainable = trainable
         self._seed = seed
         self._backbone = backbone or open_backbone(policy)
-        if policy.lora is not None:
-            self._adapter: str | None = adapter
-            parameters = self._backbone.add_adapter(adapter, policy.lora, seed=seed)
-        else:
-            self._adapter = None
-            parameters = [parameter.requires_grad_() for parameter in self._backbone.model.parameters()]
-        if policy.gradient_checkpointing:
-            self._backbone.set_checkpointing()
-        self._optimizer = MasterAdamW(parameters, policy.optimizer)
+        self._adapter = adapter if policy.lora is not None and trainable else None
+        if trainable:
+            self._optimizer = MasterAdamW(self._trained_parameters(), policy.optimizer)
         self._open_reference = reference or (lambda: open_backbone(policy))
-        self._reference: Backbone | None = self._backbone if policy.lora is not None else None
+        self._reference: Backbone | None = self._backbone if policy.lora is not None or not trainable else None
         self._passes = 0
         self._counters: dict[str, float] = {}
         self._reset_counters()
@@ -159,6 +154,10 @@ class LocalEngine:
         """Write full weights with the adapter merged in, for use without peft."""
         save_merged(path, self._backbone, self._adapter)
 
+    def sampling_as(self, path: Path) -> contextlib.AbstractContextManager[None]:
+        """Sample as an earlier, saved policy; costs a second copy of the adapter, or of the weights without LoRA."""
+        return weights_of(path, self._backbone, self._adapter)
+
     def load(self, path: Path) -> None:
         """Read back what `save` wrote. Raises CheckpointError if it does not fit."""
         load_policy(path, self._backbone, self._adapter, self._optimizer)
@@ -184,6 +183,13 @@ class LocalEngine:
             result["peak_gpu_gb"] = torch.cuda.max_memory_allocated() / 1e9
         self._reset_counters()
         return result
+
+    def _trained_parameters(self) -> list[torch.nn.Parameter]:
+        if self.policy.gradient_checkpointing:
+            self._backbone.set_checkpointing()
+        if self._adapter is not None and self.policy.lora is not None:
+            return self._backbone.add_adapter(self._adapter, self.policy.lora, seed=self._seed)
+        return [parameter.requires_grad_() for parameter in self._backbone.model.parameters()]
 
     def _run(self, sampler: Sampler) -> Iterator[SampledGroup]:
         groups = sampler.run()

@@ -1,8 +1,8 @@
-"""Two policies in one process, on as few copies of the weights as their configurations allow."""
+"""The policies of a run in one process, on as few copies of the weights as their configurations allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 from code_a1.config import PolicyConfig
 from code_a1.engines.local.backbone import Backbone, open_backbone, pick_device, pick_dtype
@@ -28,17 +28,24 @@ class Weights:
         return lambda: self.frozen(policy)
 
 
-def open_local_pair(code: PolicyConfig, test: PolicyConfig, *, seed: int) -> tuple[LocalEngine, LocalEngine]:
-    """Open both policies: with LoRA on one model, one copy of its weights serves both and both references.
+def open_local(
+    policies: Mapping[str, PolicyConfig], *, seed: int, frozen: Collection[str] = ()
+) -> dict[str, LocalEngine]:
+    """Open policies by role: with LoRA on one model, one copy of its weights serves all of them and their references.
 
     A policy that trains all weights has its own copy; where its loss needs a reference policy, the frozen copy is
-    loaded when first asked for, and shared likewise.
+    loaded when first asked for, and shared likewise. A policy whose role is in `frozen` is that copy.
     """
     weights = Weights()
-    return _open(code, weights, "code", seed=2 * seed), _open(test, weights, "test", seed=2 * seed + 1)
+    return {
+        role: _open(policy, weights, role, seed=2 * seed + (role == "test"), frozen=role in frozen)
+        for role, policy in policies.items()
+    }
 
 
-def _open(policy: PolicyConfig, weights: Weights, name: str, *, seed: int) -> LocalEngine:
+def _open(policy: PolicyConfig, weights: Weights, name: str, *, seed: int, frozen: bool) -> LocalEngine:
+    if frozen:
+        return LocalEngine(policy, seed=seed, backbone=weights.frozen(policy), trainable=False)
     if policy.lora is None:
         return LocalEngine(policy, seed=seed, reference=weights.lazily(policy))
     return LocalEngine(policy, seed=seed, backbone=weights.frozen(policy), adapter=name)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -76,6 +79,27 @@ def load_policy(path: Path, backbone: Backbone, adapter: str | None, optimizer: 
         raise CheckpointError(f"{path} cannot be loaded: {error}") from error
     except Exception as error:  # a corrupt file: safetensors and pickle have error classes of their own
         raise CheckpointError(f"{path} is corrupt: {error}") from error
+
+
+@contextlib.contextmanager
+def weights_of(path: Path, backbone: Backbone, adapter: str | None) -> Iterator[None]:
+    """Within the block the weights are those of a saved policy; after it they are what they were, bit for bit."""
+    try:
+        weights = _saved_adapter(path, backbone, adapter) if adapter is not None else _saved_weights(path, backbone)
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        if isinstance(error, CheckpointError):
+            raise
+        raise CheckpointError(f"{path} cannot be loaded: {error}") from error
+    kept = [live.clone() for live, _ in weights]
+    with torch.no_grad():
+        for live, saved in weights:
+            live.copy_(saved)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for (live, _), own in zip(weights, kept, strict=True):
+                live.copy_(own)
 
 
 def _save_adapter(folder: Path, backbone: Backbone, adapter: str) -> None:

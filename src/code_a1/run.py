@@ -1,0 +1,195 @@
+"""A run that is open: everything that a step touches, and how it comes about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from code_a1.config import Config
+from code_a1.engines import PolicyEngine, open_policies
+from code_a1.errors import ProblemError
+from code_a1.evaluation import Bench, open_benches
+from code_a1.fixed_tests import KnownTests, exported_suites, own_tests
+from code_a1.interrupt import Interrupt, Interrupted
+from code_a1.judge import Judge
+from code_a1.mistake_book import MistakeBook
+from code_a1.modes import Mode, Role, mode_of
+from code_a1.opponents import Opponents
+from code_a1.problems import Benchmark, Dropped, ProblemSampler, decontaminate, load_problems
+from code_a1.problems.curriculum import Curriculum
+from code_a1.records import Problem, TestCase
+from code_a1.reference_check import check_references
+from code_a1.report.view import View
+from code_a1.run_dir import RunDir
+from code_a1.sandbox import Sandbox
+from code_a1.sandbox.programs import Limits
+from code_a1.seeds import derive_seed
+
+Policies = tuple[PolicyEngine, PolicyEngine]
+"""The code policy and the test policy."""
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything that a step touches."""
+
+    config: Config
+    mode: Mode
+    run_dir: RunDir
+    sampler: ProblemSampler
+    policies: dict[str, PolicyEngine]
+    judge: Judge
+    book: MistakeBook
+    fixed_tests: KnownTests | None
+    """The tests that judge in every step alike, by problem; None where the Mistake Book's do."""
+    opponents: Opponents
+    benches: tuple[Bench, ...]
+    view: View
+    interrupt: Interrupt
+    step: int = 0
+    """Steps completed."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Wall-clock seconds of each phase of the current step."""
+
+    @property
+    def players(self) -> dict[Role, PolicyEngine]:
+        """The policy that plays each role; one may play both, and a role may be played by none."""
+        attacker = self.mode.attacker
+        return {"code": self.policies["code"]} | ({} if attacker is None else {"test": self.policies[attacker]})
+
+    @property
+    def remembers(self) -> bool:
+        """Whether new failures enter the Mistake Book; tests that never change need no remembering."""
+        return self.fixed_tests is None and self.config.mistake_book.enabled
+
+    def known_tests(self, problems: Sequence[Problem]) -> dict[str, tuple[TestCase, ...]]:
+        """The tests that every candidate of a problem is run on, whoever attacks it."""
+        if self.fixed_tests is not None:
+            return {p.problem_id: self.fixed_tests[p.problem_id] for p in problems}
+        count = self.config.mistake_book.replayed_tests or self.config.rollout.tests_per_suite
+        return self.book.replay(problems, count)  # of a book that never remembers: nothing
+
+    @contextmanager
+    def phase(self, name: str, total: int | None = None) -> Iterator[None]:
+        """Time a phase of the step and show it; a pending interrupt ends the run before the phase begins."""
+        if self.interrupt.requested:
+            raise Interrupted
+        self.view.phase(name, total)
+        start = time.monotonic()
+        yield
+        self.seconds[name] = time.monotonic() - start
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The problems of a run, with the tests that hold on their references, and what was left out."""
+
+    problems: tuple[Problem, ...]
+    own_tests: KnownTests
+    """The problems' own tests, where they were checked."""
+    fixed_tests: KnownTests | None
+    dropped: tuple[Dropped, ...]
+
+
+def open_run(config: Config, view: View, stack: ExitStack, policies: Policies | None = None) -> Run:
+    """Open problems, sandbox and policies; the run folder is made last, so that bad input leaves nothing behind."""
+    mode = mode_of(config)
+    config = RunDir.reserve(config)
+    interrupt = stack.enter_context(Interrupt())
+    sandbox = stack.enter_context(_open_sandbox(config))
+    judge = Judge(sandbox)
+    view.phase("loading problems", None)
+    benches, held_out = open_benches(config, judge, sandbox)
+    pool = _open_pool(config, mode, judge, view, held_out)
+    opponents = Opponents(config, sandbox, pool.own_tests, lambda: _code_checkpoints(run_dir))
+    playing = _open_policies(config, mode, view, stack, policies)
+    run_dir = RunDir.create(config)
+    run_dir.log_event("started", problems=len(pool.problems), sandbox_tier=sandbox.tier.name, mode=mode.name)
+    for item in pool.dropped:
+        run_dir.log_event("problem-left-out", problem_id=item.problem_id, reason=item.reason)
+    if pool.dropped:
+        total = len(pool.problems) + len(pool.dropped)
+        view.message(f"{len(pool.dropped)} of {total} problems left out; events.jsonl says why.")
+    return Run(
+        config,
+        mode,
+        run_dir,
+        ProblemSampler(
+            pool.problems,
+            config.rollout.problems_per_step,
+            derive_seed(config.seed, "problems"),
+            Curriculum(config.curriculum) if config.curriculum.enabled else None,
+        ),
+        playing,
+        judge,
+        MistakeBook(config.mistake_book.max_tests_per_problem),
+        pool.fixed_tests,
+        opponents,
+        benches,
+        view,
+        interrupt,
+    )
+
+
+def _open_sandbox(config: Config) -> Sandbox:
+    bounds = config.sandbox
+    limits = Limits(
+        cpu_s_per_call=bounds.cpu_s_per_test, wall_s_per_call=bounds.wall_s_per_test, memory_mb=bounds.memory_mb
+    )
+    return Sandbox(limits, workers=bounds.workers, allow_tier=bounds.allow_tier)
+
+
+def _open_pool(config: Config, mode: Mode, judge: Judge, view: View, held_out: Sequence[Benchmark]) -> Pool:
+    """Load problems, keep the held-out ones away, and run what has to be run on their references."""
+    found = load_problems(config.problems)
+    problems, leaked = decontaminate(found.problems, held_out)
+    dropped = [*found.dropped, *leaked]
+    own: KnownTests = {}
+    fixed: KnownTests | None = None
+    if problems and (config.problems.validate_references or mode.known_tests != "book" or config.opponents.mutants):
+        view.phase("checking references", None)
+        checked = check_references(judge, problems, on_progress=view.advance)
+        problems, own = checked.problems, checked.tests
+        dropped += checked.dropped
+    if problems and mode.known_tests != "book":
+        fixed, without = (
+            exported_suites(config.problems.suites, problems, judge)
+            if config.problems.suites is not None
+            else own_tests(problems, own)
+        )
+        known = frozenset(fixed)
+        problems = tuple(p for p in problems if p.problem_id in known)
+        dropped += without
+    if not problems:
+        raise ProblemError(
+            f"{found.source}: no problem is left to train on; the first was left out for: {dropped[0].reason}. "
+            "`code-a1 problems validate` lists them all"
+        )
+    return Pool(problems, own, fixed, tuple(dropped))
+
+
+def _open_policies(
+    config: Config, mode: Mode, view: View, stack: ExitStack, given: Policies | None
+) -> dict[str, PolicyEngine]:
+    """The policies that the mode samples from, by role; those that were given stay the caller's to close."""
+    if given is not None:
+        return {role: policy for role, policy in zip(("code", "test"), given, strict=True) if role in mode.policies}
+    view.phase("loading models", None)
+    settings = {"code": config.code_policy, "test": config.test_policy}
+    opened = open_policies(
+        {role: settings[role] for role in mode.policies},
+        seed=config.seed,
+        engine=config.engine,
+        frozen=set(mode.policies) - set(mode.learns),
+    )
+    for policy in opened.values():
+        stack.callback(policy.close)
+    return opened
+
+
+def _code_checkpoints(run_dir: RunDir) -> list[Path]:
+    """The code policies that the run has saved so far, oldest first."""
+    return sorted(run_dir.path.glob("checkpoints/step-*/code"))
