@@ -52,7 +52,7 @@ def report_references(
     seen: set[str] = set()
     reports = []
     for problem, judged, load_error in zip(problems, judged_P, loads_P, strict=True):
-        report = _report(problem, judged, load_error)
+        report = report_reference(problem, judged, load_error)
         if problem.problem_id in seen:
             report = ReferenceReport(problem, Status.DUPLICATE_ID, "an earlier problem has the same id", report.tests)
         seen.add(problem.problem_id)
@@ -75,7 +75,8 @@ def check_references(
     return CheckedProblems(tuple(kept), tests, tuple(dropped))
 
 
-def _report(problem: Problem, judged: Sequence[JudgedTest], load_error: str) -> ReferenceReport:
+def report_reference(problem: Problem, judged: Sequence[JudgedTest], load_error: str) -> ReferenceReport:
+    """What two runs of its own tests, and of loading ("" where it loaded), say about one problem's reference."""
     holding = tuple(t.test for t in judged if t.validity is Validity.VALID and t.test is not None)
     if load_error:
         status = Status.NO_ENTRY_POINT if load_error.startswith("RAISED: NameError") else Status.FAILING

@@ -291,7 +291,7 @@ def test_a_folder_with_data_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     jsonl(tmp_path / "own" / "train.jsonl", row("a"), row("b"))
     assert load(tmp_path / "own") == ("a", "b")
     (tmp_path / "nothing").mkdir()
-    with pytest.raises(ProblemError, match="not a dataset that `datasets` can load"):
+    with pytest.raises(ProblemError, match="has no .jsonl, .json or .parquet file and was not written by save_to_disk"):
         load(tmp_path / "nothing")
 
 

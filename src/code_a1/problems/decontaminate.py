@@ -1,9 +1,10 @@
-"""Leave out training problems that a benchmark holds: by task id, and by normalised statement.
+"""Leave out training problems that a benchmark holds: by task id, by normalised statement, by shared runs of words.
 
 Ids agree where they name the same task of MBPP or HumanEval in any spelling (`mbpp/12`, `Mbpp/12`, `MBPP-012`); any
 other ids agree where they are equal but for case. Statements agree where the same words remain once examples, code
-around the prose, phrases like "Write a Python function to" and punctuation are gone. Both tests are exact: a task that
-somebody retold in other words is not found.
+around the prose, phrases like "Write a Python function to" and punctuation are gone. These two are exact; n-grams (a
+run of n words that both have, as Qwen2.5-Coder and DeepSeek-Coder filter) also find a task with a sentence added
+or changed, and now and then one that only sounds alike. A task retold in other words is not found by any of them.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from code_a1.problems.entry_points import parse_source
 from code_a1.records import Problem
@@ -29,22 +30,35 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What training must not see: the benchmark's ids and statements, each with the id that it stands for."""
+    """What training must not see: the benchmark's ids, statements and n-grams, each with the id that it stands for."""
 
     name: str
     ids: Mapping[str, str]
     statements: Mapping[str, str]
+    ngrams: Mapping[str, str] = field(default_factory=dict)
+    """Runs of `ngram` words of the statements; none where `ngram` is 0."""
+    ngram: int = 0
 
     @classmethod
-    def of(cls, name: str, problems: Iterable[Problem]) -> Benchmark:
+    def of(cls, name: str, problems: Iterable[Problem], ngram: int = 0) -> Benchmark:
         """Collect the keys of a benchmark's problems."""
         ids: dict[str, str] = {}
         statements: dict[str, str] = {}
+        ngrams: dict[str, str] = {}
         for problem in problems:
             ids.setdefault(id_key(problem.problem_id), problem.problem_id)
-            statements.setdefault(statement_key(problem), problem.problem_id)
+            key = statement_key(problem)
+            statements.setdefault(key, problem.problem_id)
+            for run in _runs(key, ngram):
+                ngrams.setdefault(run, problem.problem_id)
         statements.pop("", None)
-        return cls(name, ids, statements)
+        return cls(name, ids, statements, ngrams, ngram)
+
+
+def _runs(key: str, n: int) -> Iterator[str]:
+    """Every run of n words of a normalised statement."""
+    words = key.split()
+    return (" ".join(words[i : i + n]) for i in range(len(words) - n + 1 if n else 0))
 
 
 def decontaminate(
@@ -54,7 +68,7 @@ def decontaminate(
     kept: list[Problem] = []
     dropped: list[Dropped] = []
     for problem in problems:
-        hit = _find(problem, benchmarks)
+        hit = contamination(problem, benchmarks)
         if hit is None:
             kept.append(problem)
         else:
@@ -62,16 +76,21 @@ def decontaminate(
     return tuple(kept), tuple(dropped)
 
 
-def _find(problem: Problem, benchmarks: Sequence[Benchmark]) -> Dropped | None:
+def contamination(problem: Problem, benchmarks: Sequence[Benchmark]) -> Dropped | None:
+    """Why a benchmark holds the problem; None if none does."""
     by_id = id_key(problem.problem_id)
-    by_statement = statement_key(problem)
+    by_statement = statement_key(problem) if benchmarks else ""
     for benchmark in benchmarks:
+        run = next((run for run in _runs(by_statement, benchmark.ngram) if run in benchmark.ngrams), "")
         if by_id in benchmark.ids:
             reason = f"is the task {benchmark.ids[by_id]} of {benchmark.name}"
-            return Dropped(problem.problem_id, reason, benchmark.name)
-        if by_statement in benchmark.statements:
+        elif by_statement in benchmark.statements:
             reason = f"has the statement of {benchmark.statements[by_statement]} of {benchmark.name}"
-            return Dropped(problem.problem_id, reason, benchmark.name)
+        elif run:
+            reason = f'shares {benchmark.ngram} words with {benchmark.ngrams[run]} of {benchmark.name}: "{run}"'
+        else:
+            continue
+        return Dropped(problem.problem_id, reason, benchmark.name)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -98,7 +98,15 @@ def entry_point_of(tests: Iterable[str], defined: Defined) -> str | None:
     equally often a function goes before a class, then the one written first. Without any call, a name that is only
     passed on counts (`assert list(map(square, xs)) == …`).
     """
-    trees = [parse_source(test) for test in tests]
+    return _most_called([parse_source(test) for test in tests], defined)
+
+
+def entry_point_of_program(source: str, defined: Defined) -> str | None:
+    """The same for a file of tests, of which each function or class counts as one test."""
+    return _most_called(parse_source(source).body, defined)
+
+
+def _most_called(trees: Sequence[ast.AST], defined: Defined) -> str | None:
     for names_in in (_outermost_calls, _mentions):
         count: dict[str, int] = {}
         for tree in trees:
@@ -110,7 +118,7 @@ def entry_point_of(tests: Iterable[str], defined: Defined) -> str | None:
     return None
 
 
-def _outermost_calls(tree: ast.Module, names: frozenset[str]) -> Iterator[str]:
+def _outermost_calls(tree: ast.AST, names: frozenset[str]) -> Iterator[str]:
     """Called names in order of writing, except those inside the arguments of another such call."""
     pending: list[ast.AST] = [tree]
     while pending:
@@ -121,10 +129,20 @@ def _outermost_calls(tree: ast.Module, names: frozenset[str]) -> Iterator[str]:
             pending += reversed(list(ast.iter_child_nodes(node)))
 
 
-def _mentions(tree: ast.Module, names: frozenset[str]) -> Iterator[str]:
+def _mentions(tree: ast.AST, names: frozenset[str]) -> Iterator[str]:
     for child in ast.walk(tree):
         if isinstance(child, ast.Name) and child.id in names:
             yield child.id
+
+
+def declaration_of(tree: ast.Module, name: str) -> str:
+    """The first line of a top-level function without its colon, as `def f(a: int, b=0) -> str`; "" if there is none."""
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+            keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+            returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+            return f"{keyword} {name}({ast.unparse(node.args)}){returns}"
+    return ""
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import math
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -16,7 +17,7 @@ PARSED_TEST_CHARACTERS = 5_000
 """Longer reference tests are not parsed on reading: EvalPlus's 15 MB take 8 s, and the judge runs them anyway."""
 
 
-RowFault = Literal["unreadable row", "duplicate id", "no entry point"]
+RowFault = Literal["unreadable row", "other format", "duplicate id", "no entry point", "unsuited"]
 
 
 class RowError(Exception):
@@ -25,6 +26,13 @@ class RowError(Exception):
     def __init__(self, message: str, kind: RowFault = "unreadable row") -> None:
         super().__init__(message)
         self.kind: RowFault = kind
+
+
+class Unsuited(RowError):
+    """The row is whole but no problem of ours: it is judged by what it prints, or nobody solved it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "unsuited")
 
 
 def text_field(row: Fields, name: str, *, default: str | None = None) -> str:
@@ -74,6 +82,20 @@ def _type_name(value: object) -> str:
 def unix_lines(text: str) -> str:
     """Line ends as Python writes them: MBPP's solutions have CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+_FENCE = re.compile(r"^```[ \t]*(?:python|py)?[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+
+
+def program_in(text: str) -> str:
+    """The program in what a model answered: the text itself if it is Python, else its first fenced block."""
+    text = unix_lines(text)
+    try:
+        parse_source(text)
+    except ValueError:
+        fenced = _FENCE.search(text)
+        return fenced[1] if fenced else text
+    return text
 
 
 def checked(problem: Problem, *, solution_field: str, tests_field: str = "reference_tests") -> Problem:

@@ -10,8 +10,9 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,22 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _BOM = b"\xef\xbb\xbf"
 
 
+_BULKY = frozenset({"trials", "chosen_trial", "conversation", "conversations", "r1_solution", "context_messages"})
+"""Columns that no format reads and that make up nine tenths of KodCode and AceCode: not read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row: its place in the source (lines and rows count from 1) and its fields, or why it has none."""
 
     line: int
     fields: Mapping[str, object] | RowError
+    file: str = ""
+    """The file that `line` is counted in, where the source has several."""
+
+
+def _uncounted() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,8 @@ class Source:
     name: str
     rows: Iterator[Row]
     split_taken: bool = False
+    count: Callable[[], int | None] = _uncounted
+    """How many rows there are, where that can be told without parsing them."""
 
 
 def open_rows(path: str, split: str | None = None) -> Source:
@@ -48,9 +61,10 @@ def open_rows(path: str, split: str | None = None) -> Source:
     """
     place = Path(path)
     if place.is_dir():
-        return _dataset_rows(path, split)
+        saved = any((place / name).is_file() for name in ("dataset_dict.json", "state.json"))
+        return _dataset_rows(path, split) if saved else _folder_rows(place, split)
     if place.is_file():
-        return Source(path, _nonempty(path, _file_rows(place)))
+        return Source(path, _nonempty(path, _file_rows(place)), count=partial(_count_rows, (place,)))
     if _HUB_ID.fullmatch(path) and not _file_kind(place):
         return _dataset_rows(path, split)
     raise ProblemError(
@@ -87,6 +101,72 @@ def _nonempty(name: str, rows: Iterator[Row]) -> Iterator[Row]:
         raise ProblemError(f"{name}: cannot be read to its end: {error}") from error
     if empty:
         raise ProblemError(f"{name}: holds no rows; give a file with at least one problem")
+
+
+# ---- folders of files ------------------------------------------------------------------------------------------------
+
+_SHARD = re.compile(r"(.+)-\d{5}-of-\d{5}(?:-[0-9a-f]{16})?")
+_SPLITS = ("train", "validation", "test")
+_NO_ROWS = ("dataset_info.json", "dataset_infos.json")
+
+
+def _folder_rows(folder: Path, split: str | None) -> Source:
+    """Rows of all data files in a folder, by the order of their names; each row is named by its own file.
+
+    As on the hub, `train-00000-of-00003.parquet`, `train.jsonl` and `train/anything.jsonl` are the split `train`.
+    """
+    found = [p.relative_to(folder) for p in sorted(folder.rglob("*")) if _file_kind(p) and p.name not in _NO_ROWS]
+    files = [p for p in found if not any(part.startswith(".") for part in p.parts) and (folder / p).is_file()]
+    if not files:
+        python = any(folder.rglob("*.py"))
+        hint = "; it has Python modules: `code-a1 problems convert repo` makes problems of their functions"
+        raise ProblemError(
+            f"{folder}: has no .jsonl, .json or .parquet file and was not written by save_to_disk of `datasets`"
+            + (hint if python else "")
+        )
+    names = dict.fromkeys(name for p in files if (name := _split_of(p)))
+    if names:
+        _check_split(str(folder), split, names)
+    if split in names:
+        files = [p for p in files if _split_of(p) == split]
+    paths = [folder / p for p in files]
+    rows = (Row(row.line, row.fields, str(p)) for p in paths for row in _nonempty(str(p), _file_rows(p)))
+    return Source(str(folder), rows, split in names, partial(_count_rows, paths))
+
+
+def _split_of(path: Path) -> str:
+    """The split that a file's name or folder says it holds; "" if neither does."""
+    stem = path.name.partition(".")[0]
+    if shard := _SHARD.fullmatch(stem):
+        return shard[1]
+    return next((name for name in (stem, *reversed(path.parts[:-1])) if name in _SPLITS), "")
+
+
+def _check_split(source: str, split: str | None, names: Collection[str]) -> None:
+    """Raise ProblemError unless one split is asked for that exists, or none and there is only one."""
+    if split in names or (split is None and len(names) == 1):
+        return
+    wrong = "has several splits" if split is None else f"has no split '{split}'"
+    raise ProblemError(f"{source}: {wrong}; set problems.split to one of {', '.join(names)}")
+
+
+def _count_rows(files: Sequence[Path]) -> int | None:
+    """Rows of files together; None where one would have to be unpacked or parsed to tell."""
+    total = 0
+    for path in files:
+        if path.suffix == ".jsonl":
+            with path.open("rb") as file:
+                total += sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        elif path.suffix == ".parquet":
+            try:
+                import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, and an optional extra
+
+                total += pq.read_metadata(path).num_rows
+            except (ImportError, OSError, ValueError):
+                return None  # reading the rows tells what is wrong
+        else:
+            return None
+    return total
 
 
 # ---- JSON ------------------------------------------------------------------------------------------------------------
@@ -159,7 +239,8 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
     line = 0
     try:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=64):
+            columns = [name for name in file.schema_arrow.names if name not in _BULKY]
+            for batch in file.iter_batches(batch_size=64, columns=columns):
                 for fields in batch.to_pylist():
                     line += 1
                     yield Row(line, fields)
@@ -169,8 +250,9 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
 
 def _dataset_rows(path: str, split: str | None) -> Source:
     dataset, split_taken = _load_dataset(path, split)
+    dataset = dataset.remove_columns([name for name in dataset.column_names if name in _BULKY])
     rows = (Row(line, dict(fields)) for line, fields in enumerate(dataset, start=1))
-    return Source(path, _nonempty(path, rows), split_taken)
+    return Source(path, _nonempty(path, rows), split_taken, partial(len, dataset))
 
 
 def _load_dataset(path: str, split: str | None) -> tuple[Any, bool]:
@@ -179,20 +261,16 @@ def _load_dataset(path: str, split: str | None) -> tuple[Any, bool]:
         import datasets  # noqa: PLC0415 - heavy, and an optional extra
     except ModuleNotFoundError as error:
         raise MissingExtra("datasets", extra="datasets", purpose=f"loading the dataset '{path}'") from error
-    folder = Path(path)
-    saved = any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
+    saved = Path(path).is_dir()
     try:
         loaded = datasets.load_from_disk(path) if saved else datasets.load_dataset(path)
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        raise ProblemError(_load_failure(path, folder.is_dir(), error)) from error
+        raise ProblemError(_load_failure(path, saved, error)) from error
     if not isinstance(loaded, Mapping):
         return loaded, False
     if split is None and len(loaded) == 1:
         return next(iter(loaded.values())), False
-    if split not in loaded:
-        names = ", ".join(loaded)
-        wrong = "has several splits" if split is None else f"has no split '{split}'"
-        raise ProblemError(f"{path}: {wrong}; set problems.split to one of {names}")
+    _check_split(path, split, loaded)
     return loaded[split], True
 
 
@@ -200,8 +278,8 @@ def _load_failure(path: str, is_folder: bool, error: Exception) -> str:
     cause = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
     if is_folder:
         return (
-            f"{path}: not a dataset that `datasets` can load ({cause}). Give a folder written by save_to_disk, "
-            "or one with .jsonl or .parquet files"
+            f"{path}: not a dataset that `datasets` can load ({cause}). Write it again with save_to_disk, "
+            "or give a folder with .jsonl or .parquet files"
         )
     return (
         f"{path}: no such file or folder here, and the Hugging Face hub did not give a dataset of that name ({cause}). "

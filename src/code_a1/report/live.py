@@ -24,6 +24,7 @@ UNITS = {
     "suites": "completions",
     "judging": "programs",
     "checking references": "programs",
+    "converting": "rows",
 }
 
 
