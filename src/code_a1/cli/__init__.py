@@ -12,6 +12,7 @@ from code_a1 import __version__
 from code_a1.cli.bench import bench
 from code_a1.cli.doctor import doctor
 from code_a1.cli.judge import judge
+from code_a1.cli.lab import lab
 from code_a1.cli.problems import problems
 from code_a1.cli.report import report
 from code_a1.cli.runs import runs
@@ -33,7 +34,7 @@ def cli() -> None:
     """
 
 
-for command in (train, report, runs, judge, problems, bench, doctor):
+for command in (train, report, runs, judge, problems, lab, bench, doctor):
     cli.add_command(command)
 
 
