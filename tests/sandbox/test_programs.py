@@ -231,3 +231,83 @@ def test_results_of_a_program_are_bounded_together() -> None:
     with Sandbox(Limits(result_bytes=1000), workers=1) as sandbox:
         [result] = sandbox.run_all([program("def f(): return 'x' * 900", *["f()"] * 20)])
     assert kinds(result) == ["VALUE"] * 17 + ["OUTPUT_LIMIT"] * 3
+
+
+MIXED = """
+import os, time
+def f(kind):
+    if kind == "raise": raise ValueError("no")
+    if kind == "exit": os._exit(3)
+    if kind == "spin":
+        while True: pass
+    if kind == "large": return "x" * (5 << 20)
+    if kind == "odd": return lambda: 0
+    if kind == "busy":
+        end = time.process_time() + 0.4
+        while time.process_time() < end: pass
+    return kind
+"""
+KINDS = ["a", "raise", "b", "exit", "c", "spin", "d", "large", "odd", "busy", "e"]
+
+
+def test_a_trusted_program_gets_the_same_outcomes_as_any_other(sandbox: Sandbox) -> None:
+    calls = tuple(Call((f"f({kind!r})",)) for kind in KINDS)
+    plain, trusted = sandbox.run_all([Program(MIXED, calls), Program(MIXED, calls, trusted=True)])
+    expected = ["VALUE", "RAISED", "VALUE", "CRASH", "VALUE", "TIMEOUT", "VALUE", "OUTPUT_LIMIT", "UNREPRESENTABLE"]
+    assert kinds(trusted) == [*expected, "VALUE", "VALUE"] == kinds(plain)
+    assert [o.payload for o in trusted.outcomes] == [o.payload for o in plain.outcomes]
+    assert [o.detail for o in trusted.outcomes] == [o.detail for o in plain.outcomes]
+
+
+def test_the_time_of_a_trusted_programs_calls_is_told_apart(sandbox: Sandbox) -> None:
+    calls = tuple(Call((f"f({kind!r})",)) for kind in ["a", "busy", "b", "busy", "c"])
+    [result] = sandbox.run_all([Program(MIXED, calls, trusted=True)])
+    slow = [o.cpu_s > 0.35 for o in result.outcomes]
+    assert slow == [False, True, False, True, False]
+
+
+def test_many_calls_that_are_slow_together_are_not_late(sandbox: Sandbox) -> None:
+    # 8 x 0.4 s in a row is over the limit of one call; each is not
+    [result] = sandbox.run_all([Program(MIXED, tuple(Call(("f('busy')",)) for _ in range(8)), trusted=True)])
+    assert kinds(result) == ["VALUE"] * 8
+
+
+def test_a_trusted_program_keeps_its_cap_of_reforks(sandbox: Sandbox) -> None:
+    calls = tuple(Call(("f('exit')",)) for _ in range(6))
+    plain, trusted = sandbox.run_all([Program(MIXED, calls), Program(MIXED, calls, trusted=True)])
+    assert kinds(trusted) == kinds(plain) == ["CRASH"] * 4 + ["NOT_RUN"] * 2
+
+
+WORDS = """
+import builtins, decimal, random
+def f(step):
+    if step == 0:
+        builtins.len = lambda _: 7
+        decimal.getcontext().prec = 3
+        random.random()
+    return len([1]), str(decimal.Decimal(1) / 7), random.random()
+"""
+
+
+def test_what_a_call_changes_in_shared_places_is_put_back_for_the_next(
+    run: Callable[..., ProgramResult],
+) -> None:
+    result = run(WORDS, "f(0)", "f(1)", "f(1)")
+    first, second, third = (value(outcome) for outcome in result.outcomes)
+    assert first[0] == 7  # type: ignore[index]
+    assert second == third == value(run(WORDS, "f(1)").outcomes[0])
+    assert second[0] == 1  # type: ignore[index]
+    assert second[1] == "0.1428571428571428571428571429"  # type: ignore[index]
+
+
+def test_what_a_test_changes_in_shared_places_is_put_back_for_the_next(sandbox: Sandbox) -> None:
+    calls = (
+        Call(("f(2)",), prelude="import builtins; builtins.abs = lambda _: 0"),
+        Call(("abs(-3)",)),
+        Call(("__import__('random').random()",)),
+        Call(("__import__('random').random()",)),
+    )
+    [result] = sandbox.run_all([Program("def f(x): return abs(x)", calls)])
+    answers = [value(outcome) for outcome in result.outcomes]
+    assert answers[:2] == [0, 3]
+    assert answers[2] == answers[3]

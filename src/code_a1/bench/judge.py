@@ -21,6 +21,7 @@ from code_a1.judge import Judge
 from code_a1.prompts import parse_suite
 from code_a1.records import Candidate, CodeGroup, Completion, Problem, SuiteGroup, TestSuite
 from code_a1.sandbox import Sandbox
+from code_a1.sandbox.forkserver import SITE_ENVIRONMENT
 from code_a1.sandbox.programs import Call, Limits, Program
 from code_a1.sandbox.zygote import PRELOADED
 
@@ -119,7 +120,7 @@ def _usual_way(programs: Sequence[tuple[Workload, str]], cores: int) -> float:
 
 
 def _fork_floor(programs: Sequence[tuple[Workload, str]]) -> float:
-    """Median milliseconds of fork, the same 10 calls, wait: the same modules preloaded, no isolation, no results."""
+    """Median milliseconds of fork, the same 10 calls, wait: the same server without isolation or results."""
     jobs = [
         (code, load.problem.setup, [(t.prelude, t.calls[0]) for t in load.tests[:TESTS]]) for load, code in programs
     ]
@@ -130,12 +131,15 @@ def _fork_floor(programs: Sequence[tuple[Workload, str]]) -> float:
         text=True,
         check=True,
         timeout=300,
+        env=SITE_ENVIRONMENT,
     )
     return float(done.stdout)
 
 
 FLOOR = """
-import ast, gc, importlib, os, statistics, sys, time
+import os
+os.register_at_fork = lambda **hooks: None
+import ast, gc, importlib, statistics, sys, time
 for name in ast.literal_eval(sys.argv[1]):
     importlib.import_module(name)
 jobs = ast.literal_eval(sys.stdin.read())

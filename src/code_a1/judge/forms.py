@@ -62,6 +62,20 @@ def is_plain(test: TestCase) -> bool:
     return test.form in PLAIN_FORMS or test.form == all_equal(len(test.calls))
 
 
+_ONE_VALUE = codec.encode((None,))[:-1]
+"""How the encoded results of one call begin; its value follows."""
+
+
+def same_answer(test: TestCase, payload: bytes, expected_value: bytes | None) -> bool:
+    """Whether the bytes alone show that `_0 == expected` holds: most answers are right, and need no decoding."""
+    return test.form == EQUALS and expected_value is not None and payload == _ONE_VALUE + expected_value
+
+
+def answer_of(test: TestCase, payload: bytes) -> bytes:
+    """The encoded answer in the encoded results of the test's calls: the one result, or the tuple of several."""
+    return payload[len(_ONE_VALUE) :] if len(test.calls) == 1 else payload
+
+
 def plain_verdict(test: TestCase, values: Sequence[object], expected: object, tolerance: float) -> Verdict:
     """PASS or FAIL, or ERROR where the comparison itself raises, as it would in Python (`None < 3`)."""
     value = values[0] if len(values) == 1 else tuple(values)

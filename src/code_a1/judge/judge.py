@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from code_a1.assertions import parse_assertions
 from code_a1.judge.clean import clean_source
-from code_a1.judge.forms import VERDICTS, form_program, form_verdict, is_plain, plain_verdict
+from code_a1.judge.forms import VERDICTS, form_program, form_verdict, is_plain, plain_verdict, same_answer
 from code_a1.judge.reference import ReferenceSolution
 from code_a1.mistake_book import TestKey, identity
 from code_a1.problems import entry_is_class, is_check_program
@@ -277,6 +277,8 @@ def _verdict(test: TestCase, outcome: Outcome, tolerance: float) -> Verdict | No
     """The verdict of one call, None where the test's form has to be run in the sandbox."""
     if outcome.kind is not OutcomeKind.VALUE:
         return VERDICTS[outcome.kind]
+    if same_answer(test, outcome.payload, test.expected_value):
+        return Verdict.PASS
     if not is_plain(test):
         return None
     expected = codec.decode(test.expected_value) if test.expected_value is not None else None
@@ -285,7 +287,9 @@ def _verdict(test: TestCase, outcome: Outcome, tolerance: float) -> Verdict | No
 
 def _with_verdicts(suite: JudgedSuite, job: _Job) -> JudgedSuite:
     tests = tuple(
-        replace(t, verdict=job.verdicts[identity(t.test)]) if t.validity.usable and t.test is not None else t
+        JudgedTest(t.source, t.validity, t.test, job.verdicts[identity(t.test)], t.reason)
+        if t.validity.usable and t.test is not None
+        else t
         for t in suite.tests
     )
     return replace(suite, tests=tests)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from code_a1.sandbox import wire
 from code_a1.sandbox.forkserver import TICK_S, Child, ChildGone
@@ -35,6 +36,8 @@ class Dialogue:
         self.cpu_limit, self.wall_limit, _, self.result_bytes, _ = job.limits
         self.used_s = 0.0
         """CPU seconds that the last message took, its answer included."""
+        self.received = b""
+        """What came after the last record: the start of the next one, where several are on their way."""
 
     def ask(self, body: bytes, codes: frozenset[int] = wire.CHILD_CODES) -> tuple[int, bytes, bytes]:
         """Send a message; kind, detail and payload of the record that answers it.
@@ -53,6 +56,33 @@ class Dialogue:
         if self.used_s >= self.cpu_limit:
             raise Overdue(self._cpu_detail())
         return answer
+
+    def ask_all(self, bodies: Sequence[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
+        """Send all calls of a trusted program at once; kind, detail and payload of their records as they come.
+
+        Each call has the limits of one call, by the child's own account of where one ends and the next begins.
+        Raises like `ask`.
+        """
+        nonce = os.urandom(wire.NONCE_BYTES)
+        deadlines = (self.child.used_s + self.cpu_limit, time.monotonic() + self.wall_limit)
+        began = None
+        try:
+            self._send(nonce, wire.ALL_CALLS + marshal.dumps(list(bodies)), deadlines)
+            began = self.child.used_s
+            for _ in bodies:
+                deadlines = (began + self.cpu_limit, time.monotonic() + self.wall_limit)
+                code, detail, payload = self._record(nonce, wire.CHILD_CODES, deadlines, others_follow=True)
+                if len(detail) < wire.CPU_S.size:
+                    raise Forged("answered without the time it took")
+                (ended,) = wire.CPU_S.unpack_from(detail)
+                self.used_s, began = max(ended - began, 0.0), ended
+                if self.used_s >= self.cpu_limit:
+                    self.used_s = self.cpu_limit
+                    raise Overdue(self._cpu_detail())
+                yield code, detail[wire.CPU_S.size :], payload
+        finally:
+            if began is not None:
+                self.child.cpu_s()
 
     def _send(self, nonce: bytes, body: bytes, deadlines: tuple[float, float]) -> None:
         if self.opening:
@@ -76,29 +106,45 @@ class Dialogue:
             if late and (watch or time.monotonic() > deadlines[1]):
                 self._look_at_clocks(deadlines)
 
-    def _record(self, nonce: bytes, codes: frozenset[int], deadlines: tuple[float, float]) -> tuple[int, bytes, bytes]:
-        buffer: bytes | bytearray = b""
+    def _record(
+        self, nonce: bytes, codes: frozenset[int], deadlines: tuple[float, float], *, others_follow: bool = False
+    ) -> tuple[int, bytes, bytes]:
+        buffer: bytes | bytearray = self.received
         head = wanted = wire.RECORD.size
         while True:
+            if len(buffer) >= head:
+                echoed, code, detail_size, payload_size = wire.RECORD.unpack_from(buffer)
+                wanted = head + detail_size + payload_size
+                wrong = echoed != nonce or code not in codes or (len(buffer) > wanted and not others_follow)
+                if wrong or detail_size > wire.MAX_DETAIL + wire.CPU_S.size or payload_size > self.result_bytes:
+                    raise Forged("wrote to its result channel on its own")
+                if len(buffer) >= wanted:
+                    start = head + detail_size
+                    self.received = bytes(buffer[wanted:])
+                    return code, bytes(buffer[head:start]), bytes(buffer[start:wanted])
+            if buffer and not others_follow:
+                self._look_at_clocks(deadlines)  # so that nobody gains time by writing byte by byte
             chunk = self.child.receive(max(8192, wanted - len(buffer)))
             if chunk is None:
-                self._look_at_clocks(deadlines)
-                continue
-            buffer = buffer + chunk if buffer else chunk
-            if len(buffer) < head:
-                self._look_at_clocks(deadlines)  # so that nobody gains time by writing byte by byte
-                continue
-            echoed, code, detail_size, payload_size = wire.RECORD.unpack_from(buffer)
-            wanted = head + detail_size + payload_size
-            wrong = echoed != nonce or code not in codes or len(buffer) > wanted
-            if wrong or detail_size > wire.MAX_DETAIL or payload_size > self.result_bytes:
-                raise Forged("wrote to its result channel on its own")
-            if len(buffer) == wanted:
-                start = head + detail_size
-                return code, bytes(buffer[head:start]), bytes(buffer[start:])
-            if type(buffer) is bytes:
-                buffer = bytearray(buffer)  # a large result: append in place
+                chunk = self._late(deadlines, others_follow)
+            if not buffer:
+                buffer = chunk
+            else:
+                if type(buffer) is bytes:
+                    buffer = bytearray(buffer)  # a large result: append in place
+                buffer += chunk
+
+    def _late(self, deadlines: tuple[float, float], others_follow: bool) -> bytes:
+        """What has come after all, now that a tick went by without anything. Raises Overdue if the child is over."""
+        try:
             self._look_at_clocks(deadlines)
+        except Overdue:
+            # A child with more calls to do works on while nobody looks: its clock may have passed the limit after it
+            # answered in time. (One that gets call after call waits, and its clock with it.)
+            if not (others_follow and (chunk := self.child.receive(8192, wait=False))):
+                raise
+            return chunk
+        return b""
 
     def _look_at_clocks(self, deadlines: tuple[float, float]) -> None:
         """Raise Overdue if the child is over a limit; else set when to look again."""

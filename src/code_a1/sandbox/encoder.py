@@ -72,9 +72,14 @@ class Encoder:
             raise CodecError(f"nested deeper than {tags.MAX_DEPTH} levels, or cyclic")
         self.depth += 1
         out, limit = self.out, self.max_bytes
+        if count > limit - len(out):  # a value takes a byte at least
+            raise TooLarge(f"an encoded value of more than {limit} bytes")
         out += _PACK_COUNT(tag, count)
         for value in values:
             kind = type(value)
+            if kind is int and -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:  # type: ignore[operator]
+                out += _PACK_INT(tags.INT64, value)  # most values are, and a call costs more than the rest
+                continue
             (WRITERS.get(kind) or _writer_of_subclass(kind))(self, value)
             if len(out) > limit:
                 raise TooLarge(f"an encoded value of more than {limit} bytes")

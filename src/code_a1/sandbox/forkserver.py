@@ -24,9 +24,13 @@ SITE_ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8", "TZ": "UTC",  # noqa: S108 - exists, and nothing can be written there
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1", "MALLOC_ARENA_MAX": "1",
+    "LD_BIND_NOW": "1",  # symbols bound before the fork: each bound after it is a page copied per child
 }  # fmt: skip
 """All that an exec'ed process gets to see; single-threaded linear algebra, since a fork keeps no threads."""
 BOOT = (
+    # Modules that register work for after a fork (`threading`, `random`) would do it in every child: a third of a fork.
+    # Children start single-threaded and are seeded by the runner; the zygote gives the function back afterwards.
+    "import os; os.register_at_fork = lambda **hooks: None; "
     "import sys, json; a = json.loads(sys.argv[1]); sys.path.insert(0, a['source_root']); import importlib; "
     "importlib.import_module('code_a1.sandbox.' + a.pop('module')).main(**a)"
 )
@@ -198,10 +202,10 @@ class Child:
         self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         self.channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval)
 
-    def receive(self, size: int) -> bytes | None:
-        """Some bytes, None if there were none for a tick. Raises ChildGone at the end."""
+    def receive(self, size: int, *, wait: bool = True) -> bytes | None:
+        """Some bytes, None if there were none for a tick (or now). Raises ChildGone at the end."""
         try:
-            chunk = self.channel.recv(size)
+            chunk = self.channel.recv(size, 0 if wait else socket.MSG_DONTWAIT)
         except BlockingIOError:
             return None
         except ConnectionResetError:

@@ -88,10 +88,11 @@ class Isolation:
         if self.first_process and os.getpid() == 1:  # outside its own namespace this would kill everything
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-        for child in children:
-            for kill in (os.killpg, os.kill):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    kill(child, signal.SIGKILL)
+        else:
+            for child in children:
+                for kill in (os.killpg, os.kill):
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        kill(child, signal.SIGKILL)
         ended = []
         for child in children:
             _, status, usage = os.wait4(child, 0)

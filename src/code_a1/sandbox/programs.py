@@ -75,6 +75,10 @@ class Program:
     setup: str = ""
     seed: int = 0
     """0 is the seed of verdicts; another value runs under another hash seed and another state of `random`."""
+    trusted: bool = False
+    """Whether the program's word about its own CPU time can be taken, as with a reference solution. Its process then
+    gets all calls at once and answers them in a row, which saves two context switches a call; anybody else's gets the
+    next call when the last one is answered and timed."""
 
 
 @dataclass(frozen=True, slots=True)

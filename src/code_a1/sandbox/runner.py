@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import builtins
 import decimal
+import functools
 import io
 import marshal
 import os
 import random
 import sys
+import time
 import types
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -22,7 +24,7 @@ from code_a1.errors import CodecError
 from code_a1.sandbox import codec
 from code_a1.sandbox.live import decode_live
 from code_a1.sandbox.programs import OutcomeKind
-from code_a1.sandbox.wire import CODES, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, clip
+from code_a1.sandbox.wire import ALL_CALLS, CODES, CPU_S, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, clip
 
 CHANNEL = 3
 """The descriptor of the child's end of its private socket."""
@@ -31,13 +33,18 @@ MODULE = "solution"
 
 _read, _write, _exit, _exec, _eval, _compile, _len = os.read, os.write, os._exit, exec, eval, compile, len
 _loads, _seed, _type, _str, _tuple, _dict = marshal.loads, random.seed, type, str, tuple, dict
-_setrecursionlimit, _module = sys.setrecursionlimit, types.ModuleType
+_setrecursionlimit, _module, _process_time = sys.setrecursionlimit, types.ModuleType, time.process_time
+_partial = functools.partial
 _setcontext, _getcontext, _DECIMAL = decimal.setcontext, decimal.getcontext, decimal.Context()
 _modules = sys.modules
 _builtins = builtins.__dict__
 _pristine_builtins = dict(_builtins)
 _VALUE, _RAISED, _MEMORY = (CODES[k] for k in (OutcomeKind.VALUE, OutcomeKind.RAISED, OutcomeKind.MEMORY))
 _TOO_LARGE, _UNREPRESENTABLE = CODES[OutcomeKind.OUTPUT_LIMIT], CODES[OutcomeKind.UNREPRESENTABLE]
+
+
+_SHARED = ("builtins", "__self__", "modules", "decimal", "random", "statistics")
+"""Words without which no program that is not out for it changes what calls share."""
 
 
 def seed_all(seed: int) -> None:
@@ -112,6 +119,19 @@ class Runner:
         self.used = False
         self.streams = (sys.stdin, sys.stdout, sys.stderr)
         self.recursion_limit = sys.getrecursionlimit()
+        self.words: set[str] = set()
+        self.read(source)
+        self.read(setup)
+
+    def read(self, text: str) -> None:
+        """Note which shared things the text names: only those are put back between calls.
+
+        Looking at them all would copy a hundred pages in every child, and what a program hides from this it does to its
+        own answers alone.
+        """
+        for word in _SHARED:
+            if word in text:
+                self.words.add(word)
 
     def load(self) -> dict[str, Any]:
         """Execute source and setup in a new namespace."""
@@ -126,20 +146,30 @@ class Runner:
             _exec(code, namespace)
         return namespace
 
+    def load_ahead(self) -> bytes:
+        """Load for the call that comes next; nothing is to be told about it."""
+        self.fresh = self.load()
+        return b""
+
     def settle(self) -> None:
         """Put back what an earlier call of the same program may have left behind in shared places."""
-        if not self.used:  # forked a moment ago: all as it should be, but that `random` seeds itself anew in a fork
+        if not self.used:  # forked a moment ago from a server that is as it should be
             self.used = True
-            _seed(self.seed)
             return
-        if _builtins != _pristine_builtins:
-            _builtins.clear()
-            _builtins.update(_pristine_builtins)
         _setrecursionlimit(self.recursion_limit)
-        _reset_decimal()
-        seed_all(self.seed)
+        self.restore_builtins()
+        if "decimal" in self.words:
+            _reset_decimal()
+        if self.words & {"random", "statistics"}:
+            seed_all(self.seed)
         if (sys.stdin, sys.stdout, sys.stderr) != self.streams or sys.stdout.closed or sys.stdin.closed:
             self.reopen()
+
+    def restore_builtins(self) -> None:
+        """Take back a `builtins.len = …`."""
+        if self.words & {"builtins", "__self__", "modules"} and _builtins != _pristine_builtins:
+            _builtins.clear()
+            _builtins.update(_pristine_builtins)
 
     def reopen(self) -> None:
         """Streams like those at the start, after the program replaced or closed them."""
@@ -161,11 +191,14 @@ class Runner:
         if bindings:
             namespace.update(decode_live(bindings))
         if prelude:
+            self.read(prelude)
             _exec(_compile(prelude, "<prelude>", "exec", 0, True), namespace)
         values = []
         for text in expressions:
-            values.append(_eval(_compile(text.lstrip(" \t"), "<expression>", "eval", 0, True), namespace))  # noqa: PERF401
+            self.read(text)
+            values.append(_eval(_compile(text.lstrip(" \t"), "<expression>", "eval", 0, True), namespace))
         _setrecursionlimit(self.recursion_limit)
+        self.restore_builtins()  # the codec works with them
         return codec.encode(_tuple(values), max_bytes=self.result_bytes)
 
     def relayed(self, request: bytes) -> bytes:
@@ -182,6 +215,39 @@ class Runner:
         return codec.encode(values, max_bytes=self.result_bytes)
 
 
+REHEARSED = """
+import math
+from typing import List
+class Point:
+    def __init__(self, x): self.x = x
+def solve(items: List[int], text="a", *more):
+    seen = {}
+    for i, item in enumerate(items):
+        seen[item] = seen.get(item, 0) + i
+    words = sorted(f"{text}{k}" for k in seen)
+    return [items, {"a": 2.5}, (True, None), math.sqrt(4), len(words), " ".join(words), Point(1).x, {1, 2}]
+"""
+
+
+def rehearse() -> None:
+    """In the server: do a few times what every child will do.
+
+    The interpreter fills its caches and specialises its bytecode as code runs; done here, children need not do it each
+    for itself, on pages that they would have to copy.
+    """
+    call = marshal.dumps((("solve([3, 1, 3], 'b')",), "", b""))
+    wrong = marshal.dumps((("solve(None)",), "", b""))
+    for _ in range(8):
+        runner = Runner(REHEARSED, "", 0, 1 << 20)
+        runner.load_ahead()
+        for body in (call, wrong) * 3:
+            try:
+                RECORD.pack(b"", _VALUE, 0, len(runner.call(body)))
+            except TypeError as error:
+                describe(error)
+    _modules.pop(MODULE, None)
+
+
 class Asked(Protocol):
     """Whatever holds the nonce of the message to be answered."""
 
@@ -195,8 +261,8 @@ class Message:
         self.nonce = nonce
 
 
-def answer(asked: Asked, work: Callable[[], bytes]) -> None:
-    """Do the work and send its payload, or what it raised."""
+def answer(asked: Asked, work: Callable[[], bytes], *, timed: bool = False) -> None:
+    """Do the work and send its payload, or what it raised; behind the process's CPU clock where the worker asked so."""
     try:
         payload = work()
     except BaseException as error:
@@ -205,21 +271,21 @@ def answer(asked: Asked, work: Callable[[], bytes]) -> None:
         payload = b""
     else:
         code, detail = _VALUE, b""
+    if timed:
+        detail = CPU_S.pack(_process_time()) + detail
     send(asked.nonce, code, detail, payload)
 
 
 def serve(runner: Runner, nonce: bytes, body: bytes) -> None:
     """Answer messages until the worker ends the process. An empty body asks for the load alone."""
-
-    def load() -> bytes:
-        runner.fresh = runner.load()
-        return b""
-
-    def call() -> bytes:
-        return runner.call(body)
-
     while True:
-        answer(Message(nonce), call if body else load)
+        if not body:
+            answer(Message(nonce), runner.load_ahead)
+        elif body[:1] == ALL_CALLS:  # of a program whose word about its CPU time is taken
+            for call in _loads(body[1:]):
+                answer(Message(nonce), _partial(runner.call, call), timed=True)
+        else:
+            answer(Message(nonce), _partial(runner.call, body))
         nonce, body = receive()
 
 

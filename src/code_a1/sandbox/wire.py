@@ -37,6 +37,10 @@ CHILD_CODES = frozenset(
 """What a child may say about itself; everything else is observed from outside."""
 READY, DYING = (1 << 64) - 1, (1 << 64) - 2
 """Tickets of the worker's first and last words."""
+ALL_CALLS = b"A"
+"""First byte of a message that holds all calls of a trusted program (no marshalled call begins so)."""
+CPU_S = struct.Struct("<d")
+"""In front of the detail of a record that answers one of several calls: the CPU clock of the child's process."""
 RELAY = 255
 """Record kind of a check program that asks for a call of the candidate."""
 
@@ -50,6 +54,7 @@ class Job(NamedTuple):
     seed: int
     limits: tuple[float, float, int, int, int]
     calls: list[bytes]
+    trusted: bool = False
     check: str = ""
     entry_point: str = ""
     share_process: bool = False
@@ -72,13 +77,17 @@ def pack_limits(limits: Limits) -> tuple[float, float, int, int, int]:
 def pack_program(ticket: int, program: Program, limits: Limits) -> bytes:
     """A frame with one job. Raises CodecError if a binding is not data."""
     calls = [pack_call(call) for call in program.calls]
-    return frame(marshal.dumps((ticket, program.source, program.setup, program.seed, pack_limits(limits), calls)))
+    return frame(
+        marshal.dumps(
+            (ticket, program.source, program.setup, program.seed, pack_limits(limits), calls, program.trusted)
+        )
+    )
 
 
 def pack_check(ticket: int, program: CheckProgram, limits: Limits) -> bytes:
     """A frame with one check program as a job."""
     job = Job(
-        ticket, program.source, program.setup, program.seed, pack_limits(limits), [],
+        ticket, program.source, program.setup, program.seed, pack_limits(limits), [], False,
         program.check_source or "pass", program.entry_point, program.share_process,
     )  # fmt: skip
     return frame(marshal.dumps(tuple(job)))

@@ -20,7 +20,7 @@ from code_a1.sandbox.session import ProgramSession
 
 MAX_SERVERS = 4
 """Fork servers kept by one worker; the one unused for longest makes room."""
-NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
+NUMPY_USERS = (b"numpy", b"pandas", b"scipy", b"sklearn")
 
 
 class Worker:
@@ -56,8 +56,10 @@ class Worker:
 
     def run(self, job: wire.Job) -> list[Outcome]:
         """Outcomes of the load and of the calls."""
-        with_numpy = any(name in text for name in NUMPY_USERS for text in (job.source, job.setup, job.check))
-        with_numpy = with_numpy or any(name.encode() in call for name in NUMPY_USERS for call in job.calls)
+        text = b"\n".join(
+            [*(part.encode("utf-8", "surrogatepass") for part in (job.source, job.setup, job.check)), *job.calls]
+        )
+        with_numpy = any(name in text for name in NUMPY_USERS)
         try:
             server = self.server(job.seed, with_numpy)
             session = CheckSession if job.check else ProgramSession

@@ -11,6 +11,7 @@ import gc
 import importlib
 import io
 import os
+import posix
 import signal
 import socket
 import struct
@@ -111,6 +112,7 @@ def main(control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root
     neutral_streams()
     sys.path.extend(site)
     preload(with_numpy)
+    os.register_at_fork = posix.register_at_fork
     try:
         isolation = lockdown.enter(tier, site, source_root)  # returns in the process that serves
     except lockdown.IsolationFailed as failed:
@@ -118,6 +120,7 @@ def main(control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
     hide_ourselves(source_root)
+    runner.rehearse()
     runner.seed_all(seed)
     gc.collect()
     gc.freeze()
