@@ -18,6 +18,7 @@ from code_a1.config import LoraConfig, PolicyConfig
 from code_a1.engines.local import attention
 from code_a1.engines.local.chat import Chat
 from code_a1.engines.local.head import Head
+from code_a1.engines.local.linear import use_onednn
 from code_a1.engines.local.models import Source, load_model, load_tokenizer, quiet_transformers, resolve
 from code_a1.errors import ConfigError, MissingExtra, ModelError
 
@@ -32,6 +33,7 @@ class Backbone:
         self.source = source
         self.device = device
         self.model = load_model(source, dtype).to(device)
+        use_onednn(self.model)
         self.tokenizer = load_tokenizer(source)
         self.chat = Chat(self.tokenizer, _eos_ids(self.model))
         self.decoder = self.model.get_decoder()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
+from code_a1.engines.local.linear import OneDnnLinear
 from code_a1.errors import ModelError
 
 LOGITS_PER_CHUNK = 1 << 24  # 64 MiB in float32
@@ -22,7 +23,7 @@ class Head:
     """The output layer of a model."""
 
     def __init__(self, layer: nn.Module) -> None:
-        if type(layer) is not nn.Linear:
+        if not isinstance(layer, nn.Linear) or type(layer) not in (nn.Linear, OneDnnLinear):
             raise ModelError(
                 f"the model's output layer is a {type(layer).__name__}, not a plain linear layer; leave it out of "
                 "lora.target_modules, or use a model that has one"
