@@ -190,6 +190,16 @@ class EvaluationConfig(Section):
     """Evaluate before the first step too: what everything later is compared with."""
 
 
+class SftConfig(Section):
+    """Mode `sft`, the supervised warm start of the test policy. `rollout` says what is sampled before it."""
+
+    mutants_per_problem: PositiveInt = 20
+    """Mutants of a reference that sampled tests are tried on; suites that kill them are preferred. Of the
+    `rollout.candidates_per_problem` programs shown, the first is the reference and the others are mutants."""
+    examples_per_step: PositiveInt = 16
+    """Suites learned from in one step; all are gone through in seeded order, again and again until the last step."""
+
+
 class LoraConfig(Section):
     """Low-rank adapters (peft)."""
 
@@ -285,6 +295,7 @@ class Config(Section):
     opponents: OpponentsConfig = OpponentsConfig()
     curriculum: CurriculumConfig = CurriculumConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    sft: SftConfig = SftConfig()
     sandbox: SandboxConfig = SandboxConfig()
     code_policy: PolicyConfig = PolicyConfig()
     test_policy: PolicyConfig = PolicyConfig()

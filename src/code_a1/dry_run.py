@@ -39,6 +39,8 @@ def describe(config: Config) -> str:
 def sizes(config: Config) -> list[str]:
     """How much one step samples, runs and trains on, at most."""
     mode, r, problems = mode_of(config), config.rollout, config.rollout.problems_per_step
+    if mode.supervised:
+        return [f"mode {mode.name}: {mode.summary}", *_supervised_sizes(config), f"{config.steps} steps"]
     own = problems * r.candidates_per_problem
     lines = [
         f"mode {mode.name}: {mode.summary}",
@@ -56,6 +58,15 @@ def sizes(config: Config) -> list[str]:
     if config.eval_every:
         lines.append(f"every {config.eval_every} steps an evaluation on held-out problems")
     return [*lines, f"{config.steps} steps"]
+
+
+def _supervised_sizes(config: Config) -> list[str]:
+    r, sft = config.rollout, config.sft
+    return [
+        f"of every problem, before the first step: {r.candidates_per_problem} programs × {r.suites_per_candidate} "
+        f"suites of up to {r.tests_per_suite} tests, tried on {sft.mutants_per_problem} mutants; one example each",
+        f"a step learns from {sft.examples_per_step} examples",
+    ]
 
 
 def _attack_sizes(config: Config) -> list[str]:

@@ -35,8 +35,15 @@ class Mode:
     """The policies that learn, each with the kinds of samples that it learns from in one update."""
 
     @property
+    def supervised(self) -> bool:
+        """Whether nothing is learned from rewards: such a mode has a loop of its own."""
+        return not self.learns
+
+    @property
     def policies(self) -> tuple[Role, ...]:
         """The policies that are opened."""
+        if self.supervised:
+            return ("test",)
         return ("code",) if self.attacker in (None, "code") else ("code", "test")
 
     @property
@@ -89,6 +96,13 @@ MODES: dict[str, Mode] = {
             attacker=None,
             known_tests="suites",
             learns={"code": ("code",)},
+        ),
+        Mode(
+            "sft",
+            "supervised warm start: the test policy learns to write validated suites of its own (`code_a1.sft`)",
+            attacker="test",
+            known_tests="own",
+            learns={},
         ),
     )
 }
@@ -158,6 +172,8 @@ def _contradictions(config: Config, mode: Mode) -> list[str]:
         found.append(
             f"mode {mode.name!r} trains one model, but [test_policy] differs from [code_policy]: write one [policy]"
         )
+    if mode.supervised and not config.rollout.predict_answer:
+        found.append(f"rollout.predict_answer = false: what mode {mode.name!r} teaches is to predict answers")
     if mode.known_tests == "suites" and config.problems.suites is None:
         found.append(f"mode {mode.name!r} judges by a file of suites: give its place with problems.suites")
     if config.opponents.earlier and not config.save_every:

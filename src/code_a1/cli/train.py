@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from code_a1.config import Config
+    from code_a1.report.view import View
+    from code_a1.run_dir import RunDir
 
 
 def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -> None:
@@ -13,6 +22,18 @@ def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -
 
         click.echo(describe_keys())
         context.exit()
+
+
+def _loop(mode: str) -> tuple[Callable[[Config, View], RunDir], Callable[[Sequence[Mapping[str, Any]]], Table]]:
+    """What runs a configuration, and the table that closes it."""
+    if mode == "sft":
+        from code_a1.sft import closing_table, warm_start  # noqa: PLC0415 - `--help` stays fast
+
+        return warm_start, closing_table
+    from code_a1.report import summary  # noqa: PLC0415
+    from code_a1.trainer import train as co_train  # noqa: PLC0415
+
+    return co_train, summary.closing_table
 
 
 @click.command(short_help="Train both policies as a configuration file says.")
@@ -37,6 +58,7 @@ def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
       code-a1 train configs/demo.toml
       code-a1 train configs/mbpp-smollm2-cpu.toml --set problems.path=mbpp.jsonl --set steps=4
       code-a1 train configs/paper-7b.toml --dry-run
+      code-a1 train configs/sft-smollm2-cpu.toml
 
     The run's folder is printed at the end. Ctrl-C ends the run after the current phase and saves what was done.
     """
@@ -51,9 +73,8 @@ def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
     from rich.console import Console  # noqa: PLC0415
 
     from code_a1.report.live import LiveView  # noqa: PLC0415
-    from code_a1.report.summary import closing_table  # noqa: PLC0415
-    from code_a1.trainer import train as run_training  # noqa: PLC0415
 
+    run_training, closing_table = _loop(resolved.mode)
     view = LiveView()
     try:
         run_dir = run_training(resolved, view)
