@@ -56,7 +56,7 @@ def convert_problems(
     Console().print(_table(done, reading.format_name))
     click.echo(f"problems: {output}")
     if as_json:
-        click.echo(json.dumps({"format": reading.format_name, **asdict(done), "output": str(output)}))
+        click.echo(json.dumps(_summary(done) | {"format": reading.format_name, "output": str(output)}))
     return done
 
 
@@ -123,6 +123,17 @@ class _Progress:
 
     def close(self) -> None:
         self._view.close()
+
+
+def _summary(done: Conversion) -> dict[str, object]:
+    return {
+        "rows": done.rows,
+        "written": done.written,
+        "tests": done.tests,
+        "tests_left_out": dict(done.tests_left_out),
+        "left_out": dict(done.left_out),
+        "broken": dict(done.broken),
+    }
 
 
 def _table(done: Conversion, format_name: str) -> Table:

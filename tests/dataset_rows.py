@@ -1,6 +1,8 @@
-"""Makes files in the shape of KodCode-V1: `python tests/kodcode.py ROWS OUT.jsonl` (or OUT.parquet).
+"""Rows of the datasets that are converted: one of each, and files in the shape of KodCode-V1 of any length.
 
-Solutions and asserts are those of the bundled problems under new names; the tests are pytest files as KodCode has them:
+    python tests/dataset_rows.py 10000 OUT.jsonl        (or OUT.parquet)
+
+In the files solutions and asserts are those of the bundled problems under new names; the tests are pytest files as KodCode has them:
 one function per assert, some with variables, parametrize, loops, approx, fixtures or an expected exception.
 """
 
@@ -17,6 +19,58 @@ from code_a1.config import ProblemsConfig
 from code_a1.problems import load_problems
 from code_a1.problems.entry_points import declaration_of, defined_names
 from code_a1.records import Problem
+
+KODCODE: dict[str, object] = {
+    "version": "v1.0",
+    "style": "instruct",
+    "subset": "Prefill",
+    "question_id": "Prefill_7_I",
+    "question": "Count how many numbers of a list are even.\r\nThe list may be empty.",
+    "solution": "def is_even(n):\n    return n % 2 == 0\n\ndef count_even(numbers):\n    return sum(map(is_even, numbers))",
+    "test": "from solution import count_even\n\ndef test_empty():\n    assert count_even([]) == 0\n",
+    "test_info": [
+        {
+            "docstring": "",
+            "function_declaration": "def count_even(numbers):",
+            "function_name": "count_even",
+            "parameter_list": "(numbers)",
+        }
+    ],
+    "gpt_pass_sequence": [1, 0],
+    "gpt_difficulty": "hard",
+    "gpt_pass_percentage": 0.2,
+}
+
+ACECODE: dict[str, object] = {
+    "id": "oss_12",
+    "source": "oss",
+    "question": "Implement `last(xs)`, which returns the last element of a list, or None of an empty one.",
+    "test_cases": ["assert last([1, 2]) == 2", "assert last([]) is None"],
+    "inferences": [
+        {"model_name": "a", "completion_id": 0, "completion": "def last(xs):\n    return xs[-1]\n", "pass_rate": 0.5},
+        {
+            "model_name": "b",
+            "completion_id": 0,
+            "completion": "Sure!\n```python\ndef last(xs):\n    return xs[-1] if xs else None\n```",
+            "pass_rate": 1.0,
+        },
+        {"model_name": "b", "completion_id": 1, "completion": "def last(xs):\n    return xs.pop()\n", "pass_rate": 1},
+    ],
+}
+
+METHOD = "class Solution:\n    def swap(self, pair: List[int]) -> List[int]:\n        return [pair[1], pair[0]]\n"
+APPS: dict[str, object] = {
+    "problem_id": 2641,
+    "question": "Swap the two numbers of a pair.",
+    "solutions": json.dumps(["print 'python 2'", METHOD, "def swap(pair):\n    return deque(pair[::-1])\n"]),
+    "input_output": json.dumps({"fn_name": "swap", "inputs": [[[1, 2]], [[3, 3]]], "outputs": [[[2, 1]], [[3, 3]]]}),
+    "difficulty": "interview",
+    "url": "https://example.org/swap",
+    "starter_code": "class Solution:\n    def swap(self, pair: List[int]) -> List[int]:\n        ",
+}
+
+
+# ---- files of KodCode ------------------------------------------------------------------------------------------------
 
 LEVELS = ("easy", "medium", "hard")
 
