@@ -16,6 +16,7 @@ from code_a1.cli.lab import lab
 from code_a1.cli.problems import problems
 from code_a1.cli.report import report
 from code_a1.cli.runs import runs
+from code_a1.cli.suites import suites
 from code_a1.cli.train import train
 from code_a1.errors import CodeA1Error
 
@@ -34,7 +35,7 @@ def cli() -> None:
     """
 
 
-for command in (train, report, runs, judge, problems, lab, bench, doctor):
+for command in (train, report, runs, judge, problems, suites, lab, bench, doctor):
     cli.add_command(command)
 
 

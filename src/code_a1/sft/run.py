@@ -23,12 +23,10 @@ from code_a1.records import Problem, Sample
 from code_a1.reference_check import check_references
 from code_a1.report.view import View
 from code_a1.run_dir import RunDir
-from code_a1.sandbox import Sandbox
-from code_a1.sandbox.programs import Limits
 from code_a1.seeds import derive_seed
 from code_a1.sft.examples import Example, make_examples
 from code_a1.sft.measure import pool_metrics
-from code_a1.suites import TestPool, sample_pools
+from code_a1.suites import TestPool, open_sandbox, sample_pools
 
 Metrics = dict[str, float]
 
@@ -48,7 +46,7 @@ def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | 
     with ExitStack() as stack:
         config = RunDir.reserve(config)
         interrupt = stack.enter_context(Interrupt())
-        sandbox = stack.enter_context(_open_sandbox(config))
+        sandbox = stack.enter_context(open_sandbox(config.sandbox))
         judge = Judge(sandbox)
         problems, held_out, dropped = _problems(config, judge, view)
         if policy is None:
@@ -191,11 +189,3 @@ def _row(example: Example) -> dict[str, object]:
         "answer": example.answer,
         "kills_shown": example.kills_shown,
     }
-
-
-def _open_sandbox(config: Config) -> Sandbox:
-    bounds = config.sandbox
-    limits = Limits(
-        cpu_s_per_call=bounds.cpu_s_per_test, wall_s_per_call=bounds.wall_s_per_test, memory_mb=bounds.memory_mb
-    )
-    return Sandbox(limits, workers=bounds.workers, allow_tier=bounds.allow_tier)

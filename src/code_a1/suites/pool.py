@@ -7,11 +7,11 @@ back and judged once more, so that what is written to a file or learned from is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from code_a1.assertions import to_source
-from code_a1.config import RolloutConfig
+from code_a1.config import RolloutConfig, SandboxConfig
 from code_a1.engines.base import PolicyEngine
 from code_a1.judge import Judge
 from code_a1.judge.values import NotWritable, written
@@ -30,6 +30,7 @@ from code_a1.records import (
 from code_a1.report.view import View
 from code_a1.rollout import rollout_suites
 from code_a1.sandbox import Sandbox, codec
+from code_a1.sandbox.programs import Limits
 
 _NO_COMPLETION = Completion("", (), (), (), "stop")
 
@@ -79,10 +80,7 @@ def sample_pools(
     view.phase("judging", None)
     judgements = judge(groups, attacks, None, view.advance)
     usable_P = [_distinct(j) for j in judgements]
-    checked = judge.check_references(
-        [replace(p, reference_tests=tuple(usable)) for p, usable in zip(problems, usable_P, strict=True)], view.advance
-    )
-    tests_P = [[(t.source, t.test) for t in row if t.validity is Validity.VALID and t.test] for row in checked]
+    tests_P = _read_back(judge, problems, usable_P, view)
     view.phase("mutants", None)
     subjects = [
         Subject(problem, made, tuple(test for _, test in tests))
@@ -93,6 +91,14 @@ def sample_pools(
         _pool(judgement, usable, [source for source, _ in tests], matrix)
         for judgement, usable, tests, matrix in zip(judgements, usable_P, tests_P, matrices, strict=True)
     ]
+
+
+def open_sandbox(bounds: SandboxConfig) -> Sandbox:
+    """A sandbox with the limits of a run's configuration. Raises SandboxUnavailable."""
+    limits = Limits(
+        cpu_s_per_call=bounds.cpu_s_per_test, wall_s_per_call=bounds.wall_s_per_test, memory_mb=bounds.memory_mb
+    )
+    return Sandbox(limits, workers=bounds.workers, allow_tier=bounds.allow_tier)
 
 
 def written_source(test: TestCase) -> str | None:
@@ -128,6 +134,19 @@ def _distinct(judgement: Judgement) -> dict[str, bool]:
         if source is not None:
             found[source] = found.get(source, False) or test.validity is Validity.VALID
     return found
+
+
+def _read_back(
+    judge: Judge, problems: Sequence[Problem], usable_P: Sequence[Iterable[str]], view: View
+) -> list[list[tuple[str, TestCase]]]:
+    """The sources that hold on the references once more, each with the test that it is."""
+    flat = [(i, source) for i, usable in enumerate(usable_P) for source in usable]
+    alone = [replace(problems[i], reference_tests=(source,)) for i, source in flat]
+    tests_P: list[list[tuple[str, TestCase]]] = [[] for _ in problems]
+    for (i, source), judged in zip(flat, judge.check_references(alone, view.advance), strict=True):
+        if len(judged) == 1 and judged[0].validity is Validity.VALID and judged[0].test is not None:
+            tests_P[i].append((source, judged[0].test))
+    return tests_P
 
 
 def _all_tests(judgement: Judgement) -> list[JudgedTest]:
