@@ -7,6 +7,7 @@ import torch
 import transformers
 
 from code_a1.engines.base import SamplingParams
+from code_a1.engines.local import sampler as sampler_module
 from code_a1.engines.local.backbone import Backbone
 from code_a1.engines.local.engine import LocalEngine
 from code_a1.engines.local.models import resolve
@@ -63,6 +64,33 @@ def test_a_row_does_not_depend_on_the_batch_around_it(tiny):
             assert completion.sampling_logprobs == pytest.approx(together[key].sampling_logprobs, abs=1e-9)
     first = sampled(backbone, PROMPTS[:1], 2, slots=16)
     assert [first[0, i].tokens for i in range(2)] == [together[0, i].tokens for i in range(2)]
+
+
+def test_prompts_that_begin_alike_are_computed_from_where_they_differ(tiny, monkeypatch):
+    backbone = Backbone(resolve(str(tiny("qwen2"))), dtype=torch.float64, device=torch.device("cpu"))
+    start = "the same forty-four characters at the start: "
+    prompts = [start + "one", start + "another", "x", start, start + "one"]
+    fed = []
+    hidden = backbone.hidden
+
+    def counted(input_ids, positions, plan=None):
+        if input_ids.shape[1] > 1:
+            fed.append((input_ids.shape[1], positions[0, 0].item()))
+        return hidden(input_ids, positions, plan)
+
+    monkeypatch.setattr(backbone, "hidden", counted)
+    sharing = sampled(backbone, prompts, 2, slots=3)
+    lengths = [len(backbone.chat.encode(ask(text))) for text in prompts]
+    shared = len("?user\n" + start)
+    assert [first for _, first in fed] == [0, shared, 0, 0, shared]
+    assert [size + first for size, first in fed] == lengths
+    monkeypatch.setattr(sampler_module, "MIN_SHARED", 10**9)
+    plain = sampled(backbone, prompts, 2, slots=3)
+    assert [first for _, first in fed[5:]] == [0] * 5
+    assert plain.keys() == sharing.keys()
+    for key, completion in plain.items():
+        assert completion.tokens == sharing[key].tokens
+        assert completion.sampling_logprobs == pytest.approx(sharing[key].sampling_logprobs, abs=1e-9)
 
 
 def test_in_float32_log_probs_agree_whatever_the_slots(policy):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 def _operator() -> Any:
     """OneDNN's linear layer; None where this build of torch, or this machine, lacks it."""
-    if platform.machine().lower() not in ("x86_64", "amd64") or not torch.backends.mkldnn.is_available():
+    if platform.machine().lower() not in ("x86_64", "amd64") or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return None
     return getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
@@ -39,7 +39,7 @@ class _Product(torch.autograd.Function):
     """The affine map with its gradients: those of the weights only where they are trained."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         trained = weight.requires_grad
         ctx.save_for_backward(x if trained else None, weight)
         ctx.shape = x.shape
@@ -47,7 +47,7 @@ class _Product(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> Any:
         x, weight = ctx.saved_tensors
         for_x, for_weight, for_bias = ctx.needs_input_grad
         rows = grad.reshape(-1, grad.shape[-1])

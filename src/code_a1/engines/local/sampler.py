@@ -1,4 +1,5 @@
-"""Continuous batched decoding: rows leave as they finish, waiting ones enter, a group's prompt is computed once.
+"""Continuous batched decoding: rows leave as they finish, waiting ones enter, a group's prompt is computed once, and
+of the next prompt only what differs (test prompts against the candidates of one problem begin alike).
 
 Every row draws from its own stream of random numbers, fixed by (seed, prompt, sample), so that its tokens do not depend
 on its neighbours beyond the rounding of batched matrix products. R live rows, row r in slot r of the cache; K key-value
@@ -22,6 +23,8 @@ from code_a1.engines.local.chat import StopStrings
 from code_a1.records import Completion, FinishReason
 
 GROWTH = 128  # positions by which the cache grows at least
+MIN_SHARED = 32  # tokens that two prompts must begin with alike for the second to take over what is known
+BLOCK = 512  # tokens whose probabilities are summed together in a draw
 
 
 @dataclass
@@ -79,16 +82,25 @@ class Cache:
 
 
 class PrefillPlan:
-    """A prompt on its own; keeps its keys and values, per layer."""
+    """A prompt on its own, or what follows the part of it whose keys and values are known; keeps them all, per layer."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: list[tuple[Tensor, Tensor]] | None = None) -> None:
+        self.known = known
         self.prefix: list[tuple[Tensor, Tensor]] = []
+        self._mask: Tensor | None = None
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float | None) -> Tensor:
         """Causal attention."""
-        del layer
+        if self.known is None:
+            self.prefix.append((key, value))
+            return causal(query, key, value, scale)
+        new = key.shape[2]
+        key, value = (torch.cat(pair, dim=2) for pair in zip(self.known[layer], (key, value), strict=True))
         self.prefix.append((key, value))
-        return causal(query, key, value, scale)
+        if self._mask is None:  # the same in every layer
+            seen = torch.ones(new, key.shape[2], dtype=torch.bool, device=key.device).tril(key.shape[2] - new)
+            self._mask = fold_mask(seen, query, key)
+        return grouped(query, key, value, self._mask, scale)
 
 
 class DecodePlan:
@@ -178,12 +190,17 @@ class Sampler:
                 self.rows += going_on
 
     def _open_prompt(self, index: int) -> None:
+        """Compute a prompt's keys and values, but for the beginning that it shares with the prompt before it."""
         ids = self.prompts[index]
         device = self.backbone.device
-        plan = PrefillPlan()
+        start = _common_start(self.prompts[index - 1], ids) if index else 0
+        if start < MIN_SHARED:
+            start, plan = 0, PrefillPlan()
+        else:
+            plan = PrefillPlan([(keys[:, :, :start], values[:, :, :start]) for keys, values in self.prefix])
         with self.backbone.role(self.adapter):
             hidden = self.backbone.hidden(
-                torch.tensor([ids], device=device), torch.arange(len(ids), device=device)[None], plan
+                torch.tensor([ids[start:]], device=device), torch.arange(start, len(ids), device=device)[None], plan
             )
         self.prefix = plan.prefix
         self.first_logits = self.backbone.head.logits(hidden[:, -1])
@@ -246,6 +263,12 @@ class Sampler:
             yield SampledGroup(prompt, tuple(done[sample] for sample in range(self.n)))
 
 
+def _common_start(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two prompts begin with alike; at most all but the last, whose hidden state is needed."""
+    most = min(len(one), len(other) - 1)
+    return next((i for i in range(most) if one[i] != other[i]), most)
+
+
 def draw(logits: Tensor, uniform: Tensor, params: SamplingParams) -> tuple[Tensor, Tensor]:
     """Draw a token per row by inverting the cumulative distribution at `uniform` (R,), each in [0, 1).
 
@@ -255,16 +278,31 @@ def draw(logits: Tensor, uniform: Tensor, params: SamplingParams) -> tuple[Tenso
     if params.temperature == 0:
         tokens = logits.argmax(-1)
         return tokens, torch.zeros_like(tokens, dtype=logits.dtype)
-    logprobs = (logits / params.temperature).log_softmax(-1)
+    logits = logits / params.temperature if params.temperature != 1 else logits
     if params.top_k or params.top_p < 1:
-        logprobs = _filter(logprobs, params.top_k, params.top_p).log_softmax(-1)
-    # In float64: over 150,000 tokens the rounding of a float32 sum would reach rare tokens.
-    cumulative = logprobs.exp().cumsum(-1, dtype=torch.float64)
-    total = cumulative[:, -1]
-    # Rounding must not carry a draw to the total itself, beyond the last token with any probability.
-    threshold = torch.minimum(uniform.double() * total, torch.nextafter(total, torch.zeros_like(total)))
-    tokens = torch.searchsorted(cumulative, threshold[:, None], right=True)
-    return tokens[:, 0], logprobs.gather(-1, tokens)[:, 0]
+        logits = _filter(logits.log_softmax(-1), params.top_k, params.top_p)
+    # In place, and summed in blocks first: over 150,000 tokens every pass counts, and a float32 running sum would lose
+    # rare tokens. The block is found among the float64 sums of blocks, the token within its block.
+    top = logits.amax(-1, keepdim=True)
+    rows, size = logits.shape
+    weights = logits.new_zeros(rows, -(-size // BLOCK), BLOCK)
+    torch.sub(logits, top, out=weights.view(rows, -1)[:, :size]).exp_()
+    sums = weights.sum(-1).cumsum(-1, dtype=torch.float64)
+    total = sums[:, -1:]
+    threshold = uniform.double()[:, None] * total
+    block = _first_above(sums, threshold)
+    before = torch.where(block > 0, sums.gather(-1, (block - 1).clamp_min(0)), 0.0)
+    inside = weights.gather(1, block[..., None].expand(-1, -1, BLOCK))[:, 0].cumsum(-1, dtype=torch.float64) + before
+    tokens = block * BLOCK + _first_above(inside, threshold)
+    return tokens[:, 0], (logits.gather(-1, tokens) - top - total.log().to(logits.dtype))[:, 0]
+
+
+def _first_above(cumulative: Tensor, threshold: Tensor) -> Tensor:
+    """Per row the first place (R, 1) at which a cumulative sum (R, S) exceeds a threshold (R, 1) below its total."""
+    # Rounding must not carry a draw to the total itself, beyond the last entry with any weight.
+    total = cumulative[:, -1:]
+    bounded = torch.minimum(threshold, torch.nextafter(total, torch.zeros_like(total)))
+    return torch.searchsorted(cumulative.contiguous(), bounded, right=True)
 
 
 def _filter(logprobs: Tensor, top_k: int, top_p: float) -> Tensor:
