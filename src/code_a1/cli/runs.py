@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli.runexport import export
+
 
 @click.group(short_help="Look into run folders.")
 def runs() -> None:
@@ -41,3 +43,6 @@ def rollouts(run: Path, steps: tuple[int, ...], problem: str | None, loaded: boo
         rows = [rows[i * len(rows) // limit] for i in range(limit)]
     for text in render_rollouts(rows, suites=suites):
         click.echo(text)
+
+
+runs.add_command(export)

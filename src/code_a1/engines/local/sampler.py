@@ -1,6 +1,6 @@
-"""Continuous batched decoding: rows leave as they finish, waiting ones enter, a group's prompt is computed once, and
-of the next prompt only what differs (test prompts against the candidates of one problem begin alike).
+"""Continuous batched decoding: rows leave as they finish, waiting ones enter, a group's prompt is computed once.
 
+Of a prompt that begins like the one before it (test prompts against the candidates of a problem), only the rest is.
 Every row draws from its own stream of random numbers, fixed by (seed, prompt, sample), so that its tokens do not depend
 on its neighbours beyond the rounding of batched matrix products. R live rows, row r in slot r of the cache; K key-value
 heads, S cached positions, D head size, V vocabulary.
@@ -82,7 +82,7 @@ class Cache:
 
 
 class PrefillPlan:
-    """A prompt on its own, or what follows the part of it whose keys and values are known; keeps them all, per layer."""
+    """A prompt, or what follows the part of it whose keys and values are known; keeps all of them, per layer."""
 
     def __init__(self, known: list[tuple[Tensor, Tensor]] | None = None) -> None:
         self.known = known
