@@ -196,8 +196,12 @@ class SftConfig(Section):
     mutants_per_problem: PositiveInt = 20
     """Mutants of a reference that sampled tests are tried on; suites that kill them are preferred. Of the
     `rollout.candidates_per_problem` programs shown, the first is the reference and the others are mutants."""
-    examples_per_step: PositiveInt = 16
-    """Suites learned from in one step; all are gone through in seeded order, again and again until the last step."""
+    suites_per_prompt: PositiveInt = 2
+    """Suites to be learned for one prompt, none of their tests the same; as many as the sampled tests fill. Their
+    prompt is computed once."""
+    prompts_per_step: PositiveInt = 8
+    """Prompts of one step, each with its suites; all are gone through in seeded order, again and again until the last
+    step."""
 
 
 class LoraConfig(Section):

@@ -64,8 +64,8 @@ def _supervised_sizes(config: Config) -> list[str]:
     r, sft = config.rollout, config.sft
     return [
         f"of every problem, before the first step: {r.candidates_per_problem} programs × {r.suites_per_candidate} "
-        f"suites of up to {r.tests_per_suite} tests, tried on {sft.mutants_per_problem} mutants; one example each",
-        f"a step learns from {sft.examples_per_step} examples",
+        f"suites of up to {r.tests_per_suite} tests, tried on {sft.mutants_per_problem} mutants; one prompt each",
+        f"a step learns from {sft.prompts_per_step} prompts with up to {sft.suites_per_prompt} suites each",
     ]
 
 

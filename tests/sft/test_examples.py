@@ -66,3 +66,20 @@ def test_only_lines_of_the_form_that_is_asked_for_are_taught():
     assert list(make_examples(pool, RolloutConfig())) == []
     kept = pool_of(*((source, "abc") for source in rejected), ("assert inc(1) == 2", ""), forms=forms)
     assert {e.tests for e in make_examples(kept, RolloutConfig())} == {("assert inc(1) == 2",)}
+
+
+def test_further_suites_for_a_prompt_share_no_test_and_are_as_long_as_the_first():
+    tests = [
+        ("assert inc(1) == 2", "a"),
+        ("assert inc(0) == 1", "bc"),
+        *((f"assert inc({n}) == {n + 1}", "") for n in (5, 6, 7)),
+    ]
+    pool = pool_of(*tests)
+    of_reference = list(make_examples(pool, RolloutConfig(tests_per_suite=2), suites=3))[:2]
+    assert [e.tests for e in of_reference] == [
+        ("assert inc(0) == 1", "assert inc(1) == 2"),
+        ("assert inc(5) == 6", "assert inc(6) == 7"),  # the fifth test does not fill a suite of two
+    ]
+    assert of_reference[0].prompt == of_reference[1].prompt
+    examples = list(make_examples(pool, RolloutConfig(tests_per_suite=2), suites=3))
+    assert [e.kills_shown for e in examples] == [False, False, True, False, True, False]

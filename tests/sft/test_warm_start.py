@@ -47,7 +47,7 @@ def config_of(tmp_path, **changes):
         "problems": {"path": write(tmp_path / "problems.jsonl", PROBLEMS)},
         "rollout": {"candidates_per_problem": 2, "suites_per_candidate": 1, "tests_per_suite": 4},
         "evaluation": {"problems": {"path": write(tmp_path / "heldout.jsonl", PROBLEMS[2:])}},
-        "sft": {"mutants_per_problem": 4, "examples_per_step": 2},
+        "sft": {"mutants_per_problem": 4, "prompts_per_step": 2},
         "test_policy": {"optimizer": {"lr": 0.1, "warmup_steps": 0, "minibatches": 1, "schedule": "constant"}},
         "sandbox": {"workers": 1, "allow_tier": "rlimits-only", "cpu_s_per_test": 1.0},
     }
@@ -129,7 +129,7 @@ def test_an_interrupt_saves_what_was_learned(tmp_path):
         ({"rewards": {"alpha": 0.3}}, "rewards.alpha = 0.3 does not apply to mode 'sft'"),
         ({"mistake_book": {"enabled": False}}, "mistake_book.enabled"),
         ({"rollout": {"predict_answer": False}}, "what mode 'sft' teaches is to predict answers"),
-        ({"sft": {"examples_per_step": 0}}, "sft.examples_per_step"),
+        ({"sft": {"prompts_per_step": 0}}, "sft.prompts_per_step"),
     ],
 )
 def test_what_does_not_apply_is_refused(tmp_path, changes, complaint):
@@ -148,7 +148,7 @@ def test_the_command_trains_and_closes_with_a_table(tmp_path):
         "[rollout]\ncandidates_per_problem = 1\nsuites_per_candidate = 1\n"
     )
     dry = CliRunner().invoke(cli, ["train", str(config), "--dry-run"])
-    assert "one example each" in dry.output
+    assert "one prompt each" in dry.output
     done = CliRunner().invoke(cli, ["train", str(config)], catch_exceptions=False)
     assert done.exit_code == 0
     assert "tests with the right answer" in done.output

@@ -1,8 +1,9 @@
-"""What the test policy is to learn from: for a prompt, the suite that should have been the answer.
+"""What the test policy is to learn from: for a prompt, the suites that should have been the answer.
 
 A suite is put together from everything that was sampled about its problem: the calls are the policy's own, the answers
 the reference's. Tests that kill the program shown come first, then those that kill mutants which the suite does not
-kill yet. The prompt asks for as many tests as there are, so that what is learned keeps to what is asked.
+kill yet; a second suite for the same prompt is made of the tests that come next. The prompt asks for as many tests as
+there are, so that what is learned keeps to what is asked.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MAX_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One prompt with the answer to be learned."""
+    """One prompt with an answer to be learned."""
 
     problem_id: str
     prompt: Prompt
@@ -33,30 +34,32 @@ class Example:
     """Whether one of the tests kills the program that the prompt shows, which the reference never is."""
 
 
-def make_examples(pool: TestPool, sizes: RolloutConfig) -> Iterator[Example]:
-    """An example for every program that was shown, or one without a program under `white_box = false`.
+def make_examples(pool: TestPool, sizes: RolloutConfig, suites: int = 1) -> Iterator[Example]:
+    """Up to `suites` examples for every program that was shown, or for none of them under `white_box = false`.
 
-    None where no usable test has the form that the prompt asks for.
+    Nothing where no usable test has the form that the prompt asks for.
     """
     fitting = [t for t, source in enumerate(pool.sources) if _fits(pool, t, source)]
     if not fitting:
         return
     kills = [pool.matrix.killed_by(t) for t in fitting]
+    size = min(sizes.tests_per_suite, len(fitting))
     shown = list(enumerate(pool.shown)) if sizes.white_box else [(0, None)]
     for index, program in shown:
         mutant = index - 1 if index else None
-        chosen = choose(kills, sizes.tests_per_suite, mutant)
-        tests = tuple(pool.sources[fitting[t]] for t in chosen)
-        prompt = test_prompt(pool.problem, program, len(tests))
+        ranked = choose(kills, size * suites, mutant)
+        prompt = test_prompt(pool.problem, program, size)
         begun = begun_suite(pool.problem) if sizes.begin_answers else ""
-        answer = "\n".join(["```python", *tests, "```"])
-        yield Example(
-            pool.problem.problem_id,
-            (*prompt, Message("assistant", begun)) if begun else prompt,
-            answer.removeprefix(begun),
-            tests,
-            any(mutant in kills[t] for t in chosen),
-        )
+        for start in range(0, len(ranked) - size + 1, size):
+            chosen = ranked[start : start + size]
+            tests = tuple(pool.sources[fitting[t]] for t in chosen)
+            yield Example(
+                pool.problem.problem_id,
+                (*prompt, Message("assistant", begun)) if begun else prompt,
+                "\n".join(["```python", *tests, "```"]).removeprefix(begun),
+                tests,
+                any(mutant in kills[t] for t in chosen),
+            )
 
 
 def choose(kills: Sequence[frozenset[int]], limit: int, shown: int | None) -> list[int]:

@@ -19,7 +19,7 @@ from code_a1.interrupt import Interrupt
 from code_a1.judge import Judge
 from code_a1.mistake_book import MistakeBook
 from code_a1.problems import Benchmark, Dropped, decontaminate, load_problems
-from code_a1.records import Problem, Sample
+from code_a1.records import Problem, Prompt, Sample
 from code_a1.reference_check import check_references
 from code_a1.report.view import View
 from code_a1.run_dir import RunDir
@@ -74,7 +74,9 @@ def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | 
 
         before = measure()
         pools = pools_of(problems, "samples")
-        examples = [example for pool in pools for example in make_examples(pool, config.rollout)]
+        examples = [
+            example for pool in pools for example in make_examples(pool, config.rollout, config.sft.suites_per_prompt)
+        ]
         run_dir.log_rollouts(0, map(_row, examples))
         run_dir.log_metrics(0, before | pool_metrics(pools, "sampled") | _example_metrics(examples))
         if not examples:
@@ -103,7 +105,7 @@ def _learn(
             f"none of {len(examples)} examples fits into the model's window of {policy.context_window} tokens: lower "
             "rollout.tests_per_suite, or leave out the problems with the longest statements"
         )
-    batches = _batches(samples, config.sft.examples_per_step, derive_seed(config.seed, "sft"))
+    batches = _batches(samples, config.sft.prompts_per_step, derive_seed(config.seed, "sft"))
     step = 0
     metrics: Metrics = {}
     while step < config.steps and not interrupt.requested:
@@ -155,23 +157,24 @@ def _problems(
     return problems, held_out, dropped
 
 
-def _samples(policy: PolicyEngine, examples: Sequence[Example]) -> list[Sample]:
-    """Examples as tokens; those that the model's window does not hold are left out."""
-    completions = [(e, policy.completion_of(e.prompt, e.answer)) for e in examples]
-    return [
-        Sample(f"{e.problem_id}/{i}", completion, 1.0)
-        for i, (e, completion) in enumerate(completions)
-        if len(completion.prompt_tokens) + len(completion.tokens) <= policy.context_window
-    ]
+def _samples(policy: PolicyEngine, examples: Sequence[Example]) -> list[list[Sample]]:
+    """Examples as tokens, those of one prompt together; what the model's window does not hold is left out."""
+    groups: dict[Prompt, list[Sample]] = {}
+    for example in examples:
+        completion = policy.completion_of(example.prompt, example.answer)
+        if len(completion.prompt_tokens) + len(completion.tokens) <= policy.context_window:
+            group = groups.setdefault(example.prompt, [])
+            group.append(Sample(f"{example.problem_id}/{len(groups)}", completion, 1.0))
+    return list(groups.values())
 
 
-def _batches(samples: Sequence[Sample], size: int, seed: int) -> Iterator[list[Sample]]:
-    """Batches without end: every sample once, in another order each time, none twice in one batch."""
+def _batches(groups: Sequence[list[Sample]], size: int, seed: int) -> Iterator[list[Sample]]:
+    """Batches of `size` groups without end: every group once, in another order each time, none twice in one batch."""
     rng = random.Random(seed)  # noqa: S311 - a seeded shuffle, not cryptography
     while True:
-        order = rng.sample(samples, len(samples))
+        order = rng.sample(groups, len(groups))
         for start in range(0, len(order), size):
-            yield order[start : start + size]
+            yield [sample for group in order[start : start + size] for sample in group]
 
 
 def _example_metrics(examples: Sequence[Example]) -> Metrics:
