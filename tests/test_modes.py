@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from code_a1.config_file import make_config
@@ -203,41 +201,131 @@ def test_suites_for_other_problems_are_refused_before_anything_is_written(tmp_pa
 
 # -- why two models ----------------------------------------------------------------------------------------------------
 
-COLLUDING = "def double(x):\n    return 0  # only right for 0"
+COLLUDING = "def double(x):\n    return {5: 10}.get(x, 0)"  # right for 0 and 5, and nothing else
 
 
-def collude(prompt, _index: int, _seed: int) -> str:
-    """Writes a program that is right for one input, and tests that one input wherever it recognises its own hand."""
+def collude(prompt, index: int, _seed: int) -> str:
+    """A program that is hardly ever right, beside an honest one; tests that spare it wherever they recognise it."""
     if writes_code(prompt):
-        return block(COLLUDING)
-    if "only right for 0" in prompt[-1].content:
-        return block("assert double(0) == 0", "assert double(-0) == 0 and double(0) == 0")
+        return block((COLLUDING, WRONG)[index])
+    if COLLUDING in prompt[-1].content:
+        return block("assert double(0) == 0", "assert double(5) == 10")
     return block("assert double(3) == 6", "assert double(2) == 4")
 
 
-def attack(prompt, index: int, _seed: int) -> str:
-    """An independent tester; its second suite is as trivial as the colluding one's."""
-    return (
+def attack(_prompt, index: int, _seed: int) -> str:
+    """An independent tester; its second suite spares the colluding program as that program would have it."""
+    sharp, sparing = (
         block("assert double(3) == 6", "assert double(2) == 4"),
-        block("assert double(0) == 0", "assert double(1) == 2"),
-    )[index]
+        block("assert double(0) == 0", "assert double(5) == 10"),
+    )
+    return (sharp, sparing)[index]
+
+
+def advantages(engine: ScriptedEngine, step: int) -> dict[str, float]:
+    return {row.sample.completion.text: row.sample.advantage for row in engine.updates[step]}
 
 
 def test_a_model_that_plays_both_sides_can_pay_itself_and_two_models_cannot(tmp_path):
     """The paper's central argument: white-box self-play rewards collusion, co-evolution does not."""
-    one_suite = {"candidates_per_problem": 2, "tests_per_suite": 1}
-    collusion, _, _ = run(tmp_path, "self-play", code=collude, rollout=one_suite)
-    *_, paid = collusion.metrics()
-    # a program that is wrong for every number but one passes everything that it is ever judged by
-    assert (paid["code/reward_mean"], paid["code/pass_new"], paid["book/size"]) == (1, 1, 0)
-    assert paid["validity/VALID"] > 0
+    colluding, honest = (block(code) for code in (COLLUDING, WRONG))
+
+    played, model, _ = run(tmp_path, "self-play", code=collude)
+    first, second = played.metrics()
+    # the colluding program passes all that it is ever asked, the honest one half of its suites: 1 and ½
+    assert first["code/reward_mean"] == pytest.approx((1 + 0.5) / 2)
+    dishonest, _ = played.rollouts(1)
+    assert (dishonest["code"], dishonest["reward"]) == (COLLUDING, 1)
+    assert [suite["reward"] for suite in dishonest["suites"]] == [0.5, 0.5]  # all valid, nothing found
+    assert advantages(model, 0)[colluding] > 0.7 > -0.7 > advantages(model, 0)[honest]
+    # the book replays double(3), which both fail; the colluding program still comes out first
+    assert second["code/reward_mean"] == pytest.approx(((0 + 1) / 2 + (0 + 0.5) / 2) / 2)
+    assert advantages(model, 1)[colluding] > 0.7
 
     caught, coder, tester = run(tmp_path, "co-evolve", code=collude, tests=attack)
     first, second = caught.metrics()
-    # the same program: fails both tests of the first suite, one of two in the second; then with the book against it
-    assert first["code/reward_mean"] == pytest.approx((0 + 0.5) / 2)
-    assert second["code/reward_mean"] < first["code/reward_mean"] < 0.3 < paid["code/reward_mean"]
-    # and the tester's own interest is against it: the suite that spares the program has the lower reward
-    by_text = {row.sample.completion.text: row.sample.advantage for row in tester.updates[0]}
-    sharp, trivial = attack(None, 0, 0), attack(None, 1, 0)
-    assert by_text[trivial] < 0 < by_text[sharp]
+    # the same two programs. Colluding: 0 of 2 and 2 of 2; honest: 1 of 2 in each (5 · 5 is not 10)
+    assert first["code/reward_mean"] == pytest.approx(((0 + 1) / 2 + 0.5) / 2)
+    assert [row["reward"] for row in caught.rollouts(1)] == [0.5, 0.5]
+    # step 2 replays double(3) and double(2): the colluding program passes neither, (0 + 0)/2 and (0 + 1)/2; the honest
+    # one has passed half of everything throughout
+    assert [row["reward"] for row in caught.rollouts(2)] == pytest.approx([(0 + 0.5) / 2, 0.5])
+    [learned] = coder.updates
+    assert {row.sample.completion.text: row.sample.advantage > 0 for row in learned} == {colluding: False, honest: True}
+    # the tester's own interest is against it: the suite that spares the program has the lower reward
+    sharp, sparing = attack(None, 0, 0), attack(None, 1, 0)
+    assert advantages(tester, 0)[sparing] < -0.7 < 0.7 < advantages(tester, 0)[sharp]
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+TESTERLESS = "no policy learns to write tests in it"
+
+
+@pytest.mark.parametrize(
+    ("mode", "setting", "why"),
+    [
+        ("golden", {"rewards": {"alpha": 0.3}}, f"rewards.alpha = 0.3 does not apply to mode 'golden': {TESTERLESS}"),
+        ("golden", {"rollout": {"white_box": False}}, "rollout.white_box = False .* no policy writes tests in it"),
+        ("golden", {"mistake_book": {"enabled": False}}, "mistake_book.enabled = False .* it has no Mistake Book"),
+        ("frozen-tester", {"rewards": {"variant": "paper"}}, f"rewards.variant = 'paper' .*: {TESTERLESS}"),
+        ("frozen-tester", {"selection": {"candidates_per_problem": 2}}, f"candidates_per_problem = 2 .*: {TESTERLESS}"),
+        ("frozen-tester", {"opponents": {"mutants": 0.5}}, f"opponents.mutants = 0.5 .*: {TESTERLESS}"),
+        ("co-evolve", {"problems": {"suites": "s.jsonl"}}, "problems.suites = 's.jsonl' .* does not judge by a file"),
+        ("static-suite", {}, "judges by a file of suites: give its place with problems.suites"),
+        ("self-play", {"test_policy": {"model": "other"}}, r"trains one model, but \[test_policy\] differs"),
+        ("co-evolve", {"selection": {"candidates_per_problem": 9}}, "= 9: only 8 candidates of a problem are attacked"),
+        ("co-evolve", {"opponents": {"earlier": 0.2}}, "samples earlier checkpoints: set save_every"),
+        ("co-evolve", {"opponents": {"earlier": 0.5, "mutants": 0.4}}, r"mutants \+ earlier = 0.9: at most 0.8"),
+        ("co-evolve", {"eval_every": 5}, "eval_every = 5 needs held-out problems: set evaluation.problems.path"),
+        ("selfplay", {}, "'selfplay' is unknown, accepted are co-evolve, .*; did you mean 'self-play'"),
+    ],
+)
+def test_what_changes_nothing_or_contradicts_itself_is_refused_and_says_why(mode, setting, why):
+    with pytest.raises(ConfigError, match=why):
+        make_config({"mode": mode} | setting, source="run.toml")
+
+
+def test_a_mode_with_a_loop_of_its_own_is_not_run_by_this_one(tmp_path):
+    with pytest.raises(ConfigError, match="mode 'sft' learns from no rewards"):
+        run(tmp_path, "sft")
+
+
+def test_every_refusal_is_named_at_once_with_the_file():
+    raw = {"mode": "golden", "rewards": {"alpha": 0.3}, "rollout": {"predict_answer": False}}
+    with pytest.raises(ConfigError, match=r"^run.toml: rollout.predict_answer = False .*; rewards.alpha = 0.3 "):
+        make_config(raw, source="run.toml")
+
+
+@pytest.mark.parametrize("mode", ["co-evolve", "self-play", "frozen-coder"])
+def test_where_a_tester_learns_every_ablation_applies(mode):
+    make_config(
+        {
+            "mode": mode,
+            "save_every": 1,
+            "rewards": {"alpha": 0.3, "variant": "paper"},
+            "mistake_book": {"enabled": False},
+            "rollout": {"white_box": False, "predict_answer": False},
+            "selection": {"candidates_per_problem": 0, "spread_of": "adversarial"},
+            "opponents": {"mutants": 0.3, "earlier": 0.1},
+        }
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_resolved_configuration_of_any_mode_is_accepted_again_and_described(mode, tmp_path):
+    suites = {"suites": "s.jsonl"} if mode == "static-suite" else {}
+    config = config_of(tmp_path, mode, problems=suites)
+    assert make_config(config.to_toml_dict()) == config  # every key is set in it, at its default
+    assert sizes(config)[0] == f"mode {mode}: {MODES[mode].summary}"
+
+
+def test_sizes_say_what_a_mode_does(tmp_path):
+    modes = ("self-play", "frozen-tester", "frozen-coder", "golden")
+    text = {mode: "\n".join(sizes(config_of(tmp_path, mode))) for mode in modes}
+    assert "trained on: 2 candidates and 2 suites (of 1 candidates per problem)" in text["self-play"]
+    assert "4 completions of the code policy" in text["self-play"]
+    assert "4 completions of the test policy" in text["frozen-tester"]
+    assert text["frozen-tester"].count("trained on: 2 candidates\n") == 1
+    assert "trained on: 2 suites (of 1" in text["frozen-coder"]
+    assert "each candidate runs the tests that its problem has" in text["golden"]

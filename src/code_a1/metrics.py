@@ -32,7 +32,7 @@ def judgement_metrics(judgements: Sequence[Judgement], code_P: CodeRewards, test
         "code/reward_std": population_std(code_rewards),
         "code/pass_new": mean(v is Verdict.PASS for v in new),
         "code/pass_replayed": mean(v is Verdict.PASS for v in old),
-        "code/pass_all": mean(passes_all(c) for c in candidates if c.replayed or c.suites),
+        "code/pass_all": mean(passed for c in candidates if (passed := passes_all(c)) is not None),
         "code/loaded": mean(c.loaded for c in candidates),
         "code/no_code": mean(c.candidate.code is None for c in candidates),
         "code/masked": sum(c.masked for c in candidates),
@@ -65,18 +65,21 @@ def completion_metrics(code_groups: Sequence[CodeGroup], suite_groups: Sequence[
     }
 
 
-def passes_all(candidate: JudgedCandidate) -> bool:
-    """Whether a candidate loaded and passed every test that it was run on."""
+def passes_all(candidate: JudgedCandidate) -> bool | None:
+    """Whether a candidate loaded and passed every test that it was run on; None if it loaded and there was no test."""
+    if not candidate.loaded:
+        return False
     verdicts = [*candidate.replayed, *(t.verdict for s in candidate.suites for t in s.usable)]
-    return candidate.loaded and all(v is Verdict.PASS for v in verdicts)
+    return all(v is Verdict.PASS for v in verdicts) if verdicts else None
 
 
 def solved_shares(judgements: Sequence[Judgement]) -> dict[str, float | None]:
     """Per problem the share of the code policy's candidates that passed everything; None where none was judged."""
     shares: dict[str, float | None] = {}
     for judgement in judgements:
-        own = [c for c in judgement.candidates if c.candidate.own and not c.masked and (c.replayed or c.suites)]
-        shares[judgement.problem.problem_id] = mean(map(passes_all, own)) if own else None
+        passed = [passes_all(c) for c in judgement.candidates if c.candidate.own and not c.masked]
+        known = [p for p in passed if p is not None]
+        shares[judgement.problem.problem_id] = mean(known) if known else None
     return shares
 
 

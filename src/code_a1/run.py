@@ -10,7 +10,7 @@ from pathlib import Path
 
 from code_a1.config import Config
 from code_a1.engines import PolicyEngine, open_policies
-from code_a1.errors import ProblemError
+from code_a1.errors import ConfigError, ProblemError
 from code_a1.evaluation import Bench, open_benches
 from code_a1.fixed_tests import KnownTests, exported_suites, own_tests
 from code_a1.interrupt import Interrupt, Interrupted
@@ -97,6 +97,10 @@ class Pool:
 def open_run(config: Config, view: View, stack: ExitStack, policies: Policies | None = None) -> Run:
     """Open problems, sandbox and policies; the run folder is made last, so that bad input leaves nothing behind."""
     mode = mode_of(config)
+    if mode.supervised:
+        raise ConfigError(
+            f"mode {mode.name!r} learns from no rewards and has a loop of its own: code_a1.sft.warm_start"
+        )
     config = RunDir.reserve(config)
     interrupt = stack.enter_context(Interrupt())
     sandbox = stack.enter_context(_open_sandbox(config))
@@ -144,8 +148,9 @@ def _open_sandbox(config: Config) -> Sandbox:
 
 def _open_pool(config: Config, mode: Mode, judge: Judge, view: View, held_out: Sequence[Benchmark]) -> Pool:
     """Load problems, keep the held-out ones away, and run what has to be run on their references."""
-    found = load_problems(config.problems)
+    found = load_problems(config.problems.model_copy(update={"limit": 0}))
     problems, leaked = decontaminate(found.problems, held_out)
+    problems = problems[: config.problems.limit or None]
     dropped = [*found.dropped, *leaked]
     own: KnownTests = {}
     fixed: KnownTests | None = None

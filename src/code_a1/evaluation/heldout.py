@@ -103,7 +103,7 @@ class HeldOut:
         judged = self._judge(groups, (), known, on_progress)
         candidates = [c for j in judged for c in j.candidates if not c.masked]
         return {
-            "pass@1": mean(passes_all(c) for c in candidates),
+            "pass@1": mean(passes_all(c) is True for c in candidates),
             "loaded": mean(c.loaded for c in candidates),
         }
 

@@ -123,7 +123,7 @@ class ProblemSampler:
     def _head_of_next_epoch(self, chosen: Sequence[int]) -> tuple[int, ...]:
         """What fills a batch that the present epoch ends in; all problems, if every one of them is set aside."""
         missing = self._batch_size - len(chosen)
-        if not missing:
+        if not missing or (chosen and self._batch_size == len(self._problems)):  # a batch that is the pool is an epoch
             return ()
         following, taken = self._shuffled(self._epoch + 1), set(chosen)
         open_ = [i for i in following if i not in taken and not self._skips(i, self._epoch + 1)]

@@ -62,6 +62,18 @@ def _line(axis: Axes, rows: Rows, key: str, label: str, color: str, style: str =
         axis.plot(steps, values, style, color=color, label=label, marker=".", markersize=4)
 
 
+def _evaluated(axis: Axes, rows: Rows, key: str, label: str, color: str) -> None:
+    """A metric that is taken now and then: its points joined."""
+    taken = [row for row in rows if row.get(key) is not None]
+    if taken:
+        axis.plot(*series(taken, key), ":", color=color, label=label, marker="o", markersize=4)
+
+
+def _taken(rows: Rows) -> Rows:
+    """Rows of training steps; what was measured before the first one stands in row 0."""
+    return [row for row in rows if row["step"] > 0]
+
+
 def _rewards(axis: Axes, rows: Rows) -> None:
     axis.set_title("reward: mean, and ± one standard deviation", fontsize=10)
     for side, color in (("code", CODE), ("test", TEST)):
@@ -79,12 +91,15 @@ def _pass_rates(axis: Axes, rows: Rows) -> None:
     _line(axis, rows, "code/pass_new", "pass rate, new tests", CODE)
     _line(axis, rows, "code/pass_replayed", "pass rate, replayed tests", CODE, "--")
     _line(axis, rows, "code/loaded", "share that loads", "#8b949e")
+    _evaluated(axis, rows, "eval/heldout/code/pass@1", "pass@1, held-out problems", "#24292f")
     axis.set_ylim(-0.05, 1.05)
     axis.legend(frameon=False, fontsize=8)
 
 
 def _validity(axis: Axes, rows: Rows) -> None:
     axis.set_title("tests: share of each validity class", fontsize=10)
+    _evaluated(axis, rows, "eval/heldout/test/mutation_score", "mutants killed, held-out problems", "#24292f")
+    rows = _taken(rows)
     steps = [row["step"] for row in rows]
     shares = {v: [row.get(f"validity/{v}") or 0.0 for row in rows] for v in Validity}
     present = {v: values for v, values in shares.items() if any(values)}
@@ -113,6 +128,7 @@ def _kl(axis: Axes, rows: Rows) -> None:
 
 def _time(axis: Axes, rows: Rows) -> None:
     axis.set_title("seconds of a step", fontsize=10)
+    rows = _taken(rows)
     phases = ("candidates", "suites", "judging", "learning")
     values = [[row.get(f"time/{phase}_s") or 0.0 for row in rows] for phase in phases]
     axis.stackplot([row["step"] for row in rows], values, labels=phases, alpha=0.8)

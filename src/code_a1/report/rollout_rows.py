@@ -23,6 +23,7 @@ def _row(
     return {
         "problem_id": judgement.problem.problem_id,
         "candidate": made.index,
+        "origin": made.origin,
         "completion": made.completion.text,
         "finish_reason": made.completion.finish_reason,
         "code": made.code,

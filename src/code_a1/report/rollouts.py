@@ -18,7 +18,9 @@ def render_rollouts(rows: Iterable[Row], *, suites: int = 0) -> Iterator[str]:
 
 
 def _candidate(row: Row, suites: int) -> Iterator[str]:
-    yield f"### Step {row['step']}, {row['problem_id']}, candidate {row['candidate']}: reward {number(row['reward'])}"
+    origin = row.get("origin", "policy")
+    what = f"reward {number(row['reward'])}" if origin == "policy" else f"shown to the tester only ({origin})"
+    yield f"### Step {row['step']}, {row['problem_id']}, candidate {row['candidate']}: {what}"
     yield ""
     if row["code"] is None:
         yield "No fenced Python block. The completion:"

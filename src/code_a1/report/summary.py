@@ -26,8 +26,20 @@ ROWS = {
 }
 
 
-def closing_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Means over the first and the last third of a run's steps (at least one step each), side by side."""
+EVALUATIONS = {
+    "eval/heldout/code/pass@1": "held-out problems: pass@1",
+    "eval/heldout/test/validity": "held-out problems: share of valid tests",
+    "eval/heldout/test/mutation_score": "held-out problems: mutants killed by a suite",
+}
+"""Measured now and then: the first and the last time are compared."""
+
+
+def closing_table(logged: Sequence[Mapping[str, Any]]) -> Table:
+    """Means over the first and the last third of a run's steps (at least one step each), side by side.
+
+    Of evaluations, the first (before training, where there was one) and the last.
+    """
+    rows = [row for row in logged if row["step"] > 0]
     n = max(1, len(rows) // 3)
     first, last = rows[:n], rows[-n:]
     span = "step 1" if n == 1 else f"steps 1–{n}"
@@ -37,13 +49,18 @@ def closing_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for heading in (span, end, "change"):
         table.add_column(heading, justify="right")
     for key, label in ROWS.items():
-        before, after = _mean(first, key), _mean(last, key)
-        if before is None and after is None:
-            continue
-        digits = 4 if key.endswith("/kl") else 2
-        change = "–" if before is None or after is None else f"{after - before:+.{digits}f}"
-        table.add_row(label, number(before, digits), number(after, digits), change)
+        _add(table, label, _mean(first, key), _mean(last, key), digits=4 if key.endswith("/kl") else 2)
+    for key, label in EVALUATIONS.items():
+        if values := [row[key] for row in logged if row.get(key) is not None]:
+            _add(table, label, values[0], values[-1])
     return table
+
+
+def _add(table: Table, label: str, before: float | None, after: float | None, digits: int = 2) -> None:
+    if before is None and after is None:
+        return
+    change = "–" if before is None or after is None else f"{after - before:+.{digits}f}"
+    table.add_row(label, number(before, digits), number(after, digits), change)
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
