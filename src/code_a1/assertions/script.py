@@ -276,6 +276,8 @@ class Script:
 
     def _inline(self, node: Function, call: ast.Call, scope: Scope) -> None:
         """Run a function's body with its parameters bound."""
+        if not call.args and not call.keywords and self._plain_body(node, scope):
+            return
         bindings = arguments(node, call)
         if node.name in self._calling or len(self._calling) >= MAX_CALL_DEPTH:
             self._reject_all(node, f"{node.name} calls itself")
@@ -288,6 +290,19 @@ class Script:
             self._calling.append(node.name)
             self._block(with_arguments(without_await(node), bindings), inner)
             self._calling.pop()
+
+    def _plain_body(self, node: Function, scope: Scope) -> bool:
+        """Take the tests of a function that holds plain asserts alone, as most files of tests have them."""
+        if self.entry_is_class or scope.shadowed or scope.entry_changed or required_parameters(node):
+            return False
+        body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+        asserts = [s for s in body if isinstance(s, ast.Assert)]
+        plain = [test for s in asserts if (test := plain_test(s, self.entry_point)) is not None]
+        if len(plain) < len(body):
+            return False
+        for test in plain:
+            self._collect(test)
+        return True
 
     def _define_later_names(self, node: Function, scope: Scope) -> None:
         """A function may use what the module defines after it."""
