@@ -8,6 +8,7 @@ a list: what is meant shows only when a solution runs. So a row has several vers
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -165,7 +166,7 @@ def _declaration(starter: str, solution: str, name: str) -> str:
     """The function to write, never as a method: from the starter code, or else from a solution."""
     for source in (f"{starter.rstrip()} pass", f"{starter.rstrip()}\n        pass", solution):
         try:
-            tree = parse_source(source)
+            tree = copy.deepcopy(parse_source(source))
         except ValueError:
             continue
         for node in ast.walk(tree):

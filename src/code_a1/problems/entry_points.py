@@ -11,8 +11,9 @@ from functools import lru_cache
 from code_a1.records import Problem
 
 
+@lru_cache(maxsize=32)
 def parse_source(source: str) -> ast.Module:
-    """Parse Python source.
+    """Parse Python source. The tree is shared by those who ask for the same text one after the other: read it only.
 
     Raises:
         ValueError: the text is not Python, with one line that says where; whatever the parser itself raises.
