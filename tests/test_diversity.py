@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +63,12 @@ def test_a_step_by_hand():
     types = {kind: metrics[f"diversity/type/{kind}"] for kind in KINDS}
     assert types == dict.fromkeys(KINDS, 0) | {"str": 4 / 8, "list": 3 / 8, "tuple": 1 / 8}
     assert math.isnan(metrics["diversity/magnitude"])  # no number among them
+
+
+def test_every_key_is_documented():
+    text = (Path(__file__).parents[1] / "docs/metrics.md").read_text(encoding="utf-8")
+    for key in diversity_metrics([], MistakeBook()):
+        assert f"`{key}`" in text or key.startswith("diversity/type/")
 
 
 def test_numbers_are_averaged_on_a_logarithmic_scale():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from code_a1.engines import ScriptedEngine
@@ -68,6 +70,8 @@ def test_both_sides_are_measured_before_training_every_so_many_steps_and_at_the_
     assert row["test/kills_shown"] == 0.5
     # larger's six mutants (==, <=, <, !=, is, not) all differ in (1, 2) or (5, 3); without a valid test nothing is killed
     assert row["test/mutation_score"] == pytest.approx((6 / 6 + 0 / 6) / 2)
+    documented = (Path(__file__).parents[1] / "docs/metrics.md").read_text(encoding="utf-8")
+    assert all(f"`{key}`" in documented for key in found[0])
     greedy = [r for r in engine.requests if r.params.temperature == 0]
     assert len(greedy) == 3
     assert len({r.params.seed for r in greedy}) == 1
