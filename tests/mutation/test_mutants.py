@@ -67,6 +67,13 @@ def test_mutants_that_say_the_same_are_one_and_what_is_no_python_is_none():
     assert {changed(glued, m) for m in mutants} == {f"return n {op}m" for op in ("!=", "<", "<=", ">", ">=")}
 
 
+def test_a_mutant_is_laid_out_as_its_source_is():
+    compact = "def f(n, m):\n    return n>m or n[-1]==f(m,1)\n"
+    lines = {changed(compact, m) for m in make_mutants(compact, "f", limit=0, seed=0)}
+    assert {"return n>=m or n[-1]==f(m,1)", "return n>m or n[-2]==f(m,1)", "return n>m or n[-1]==f(m,2)"} <= lines
+    assert not {line for line in lines if "  " in line or "( " in line or ", " in line or "- " in line}
+
+
 def test_a_function_without_a_place_to_change_has_no_mutants():
     assert make_mutants("def f(x):\n    return x\n", "f", limit=10, seed=0) == ()
 
@@ -82,8 +89,8 @@ def test_classes_nested_functions_and_entry_points_by_assignment_are_mutated():
     assert {changed(method, m) for m in make_mutants(method, "A", limit=0, seed=0)} == {
         "return x or True",
         "return x and False",
-        "return g( 2)",
-        "return g( 0)",
+        "return g(2)",
+        "return g(0)",
     }
     lambda_ = "f = lambda n: n < 2\ng = lambda n: n < 3\n"
     assert {m.line for m in make_mutants(lambda_, "f", limit=0, seed=0)} == {1}

@@ -1,0 +1,180 @@
+"""Mutation scores beside cosmic-ray's own runner: the same mutants of real references, with the references' own tests.
+
+    python -m tests.mutation.against_cosmic_ray mbpp.jsonl --references 200 --mutants 10
+    python -m tests.mutation.against_cosmic_ray mbpp.jsonl --references 10 --mutants 10 --command "-m pytest -x -q"
+
+prints the figures of docs/mutation.md. Run from the root of the repository, with the extra `mutation`. cosmic-ray runs
+its test command once per mutant, in this process's user account and without a sandbox.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cosmic_ray import commands
+from cosmic_ray.config import ConfigDict
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import WorkerOutcome, WorkResult
+
+from code_a1.config import ProblemsConfig
+from code_a1.judge import Judge
+from code_a1.mutation import Mutant, MutantStatus, Subject, make_mutants, run_mutants
+from code_a1.mutation.mutants import _meaning, tidied
+from code_a1.problems import load_problems, parse_source
+from code_a1.records import Problem, TestCase
+from code_a1.reference_check import check_references
+from code_a1.sandbox import Sandbox
+
+TIMEOUT_S = 10.0
+
+
+@dataclass
+class Tally:
+    """What was found, and how long each side took."""
+
+    agree: Counter[str] = field(default_factory=Counter)
+    timed_out: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    disagree: list[str] = field(default_factory=list)
+    equal_scores: int = 0
+    references: int = 0
+    cosmic_ray_s: float = 0.0
+    ours_s: float = 0.0
+
+    @property
+    def mutants(self) -> int:
+        return self.agree.total() + len(self.timed_out) + len(self.disagree)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems")
+    parser.add_argument("--references", type=int, default=200)
+    parser.add_argument("--mutants", type=int, default=10, help="per reference, a seeded sample")
+    parser.add_argument("--command", default="", help='what runs the tests, e.g. "-m pytest -x -q"; default: a script')
+    options = parser.parse_args(arguments)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with Sandbox(workers=1) as sandbox, tempfile.TemporaryDirectory() as folder:
+        judge = Judge(sandbox)
+        found = load_problems(ProblemsConfig(path=options.problems)).problems
+        spread = found[:: max(1, len(found) // (options.references + options.references // 20))]
+        checked = check_references(judge, spread)
+        problems = [p for p in checked.problems if checked.tests[p.problem_id]][: options.references]
+        tally = Tally()
+        for number, problem in enumerate(problems):
+            tests = checked.tests[problem.problem_id]
+            compare(sandbox, problem, tests, Path(folder) / str(number), options.mutants, options.command, tally)
+            print(f"\r{number + 1} of {len(problems)}", end="", file=sys.stderr, flush=True)
+    print(json.dumps(summary(tally), indent=1))
+
+
+def compare(
+    sandbox: Sandbox,
+    problem: Problem,
+    tests: tuple[TestCase, ...],
+    folder: Path,
+    count: int,
+    command: str,
+    tally: Tally,
+) -> None:
+    """One reference on both sides; the same mutants, killed or not by all of its tests together."""
+    theirs = dict(run_cosmic_ray(problem, folder, count, command, tally))
+    known = {m.source for m in make_mutants(problem.reference_solution, problem.entry_point, limit=0, seed=0)}
+    for source in [s for s in theirs if s not in known]:
+        tally.left_out["killed" if theirs.pop(source)[0] else "survived"] += 1
+    started = time.monotonic()
+    mutants = tuple(Mutant(source, "", 1) for source in theirs)
+    [matrix] = run_mutants(sandbox, [Subject(problem, mutants, tests)])
+    tally.ours_s += time.monotonic() - started
+    score = matrix.score()
+    same = True
+    for m, (source, (killed, why)) in enumerate(theirs.items()):
+        status = matrix.status(m)
+        if status in (MutantStatus.TIMED_OUT, MutantStatus.UNKNOWN) or why == "timeout":
+            tally.timed_out.append(f"{problem.problem_id}: here {status}, there {why or killed}")
+        elif (status is MutantStatus.KILLED) == killed:
+            tally.agree[str(status)] += 1
+        else:
+            same = False
+            tally.disagree.append(f"{problem.problem_id}: here {status}, there killed={killed}\n{source}\n{why}")
+    tally.references += 1
+    tally.equal_scores += same
+    assert score.killed + score.survived + score.timed_out + score.unknown == len(mutants)
+
+
+def run_cosmic_ray(
+    problem: Problem, folder: Path, count: int, command: str, tally: Tally
+) -> Iterator[tuple[str, tuple[bool, str]]]:
+    """(mutated source, (killed, "timeout" or the end of the output)) as its local distributor finds it."""
+    folder.mkdir()
+    module = folder / "module.py"
+    module.write_text(problem.reference_solution, encoding="utf-8")
+    lines = ["from module import *", problem.setup, *problem.reference_tests]
+    if command:
+        lines = ["from module import *", problem.setup, "def test_it():", *_indented(problem.reference_tests)]
+    (folder / "test_it.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    config = ConfigDict(
+        {
+            "test-command": f"{sys.executable} {command or '-S'} {folder / 'test_it.py'}",
+            "timeout": TIMEOUT_S,
+            "distributor": {"name": "local"},
+        }
+    )
+    started = time.monotonic()
+    with use_db(str(folder / "session.sqlite"), WorkDB.Mode.create) as session:
+        commands.init([module], session, {})
+        jobs = [item.job_id for item in session.work_items]
+        # the session orders jobs by random ids: sorted by what they are, so that the sample is the same every time
+        items = sorted(session.work_items, key=lambda i: (i.mutations[0].operator_name, i.mutations[0].occurrence))
+        chosen = random.Random(0).sample(items, min(count, len(items)))
+        skipped = set(jobs) - {item.job_id for item in chosen}
+        session.set_multiple_results(list(skipped), WorkResult(WorkerOutcome.SKIPPED))
+        commands.execute(session, config)
+        results = {job: result for job, result in session.results if job not in skipped}
+    tally.cosmic_ray_s += time.monotonic() - started
+    for item in chosen:
+        [mutation] = item.mutations
+        operator = get_operator(mutation.operator_name)()
+        source = str(mutate_code(problem.reference_solution, operator, mutation.occurrence))
+        with contextlib.suppress(ValueError):  # not Python
+            source = tidied(problem.reference_solution, source, _meaning(parse_source(source)))
+        output = results[item.job_id].output or ""
+        yield source, (results[item.job_id].is_killed, output[-300:])
+
+
+def _indented(sources: Sequence[str]) -> list[str]:
+    return [f"    {line}" for source in sources for line in source.split("\n")] or ["    pass"]
+
+
+def summary(tally: Tally) -> dict[str, object]:
+    """The figures."""
+    n = max(1, tally.mutants)
+    return {
+        "references": tally.references,
+        "references with the same kills": tally.equal_scores,
+        "mutants": tally.mutants,
+        "agree": dict(tally.agree),
+        "timed out on either side": tally.timed_out,
+        "left out here (no Python, slipped, equal text, unreached)": dict(tally.left_out),
+        "disagree": tally.disagree,
+        "ms per mutant, cosmic-ray": 1000 * tally.cosmic_ray_s / max(1, n + tally.left_out.total()),
+        "ms per mutant, here": 1000 * tally.ours_s / n,
+    }
+
+
+if __name__ == "__main__":
+    main()
