@@ -9,8 +9,10 @@ left out; a problem with a test that its reference fails is left out as a whole,
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -76,9 +78,9 @@ class _Candidate:
 
     row: ReadRow
     problem: Problem
-    later: Iterator[Problem]
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str]
     """Tests of this version that could not be taken, by validity."""
+    later: Iterator[Problem]
     report: ReferenceReport | None = None
 
 
@@ -104,17 +106,23 @@ class Converter:
             ConfigError: a choice by difficulty or pass rate in a format that tells neither.
         """
         candidates = self._candidates(reading)
-        limit = self._selection.limit
-        while chunk := list(islice(candidates, min(CHUNK, limit - self.done.written) if limit else CHUNK)):
-            self._check(chunk)
-            for candidate in chunk:
-                if self._is_kept(candidate):
+        limit = self._selection.limit or math.inf
+        with ThreadPoolExecutor(1) as sandbox:  # which works on one chunk while the next is read
+            under_way: list[_Candidate] = []
+            checked = sandbox.submit(self._check, under_way)
+            ended = False
+            while not ended and self.done.written < limit:
+                room = int(min(CHUNK, limit - self.done.written - len(under_way)))
+                chunk = list(islice(candidates, room))
+                ended = room > 0 and not chunk
+                checked.result()
+                ready, under_way = under_way, chunk
+                checked = sandbox.submit(self._check, under_way)
+                for candidate in filter(self._is_kept, ready):
                     self.done.written += 1
                     self.done.tests += len(candidate.problem.reference_tests)
                     self.done.tests_left_out += candidate.rejected
                     yield candidate.problem
-            if limit and self.done.written >= limit:
-                return
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -175,7 +183,7 @@ class Converter:
         elif (hit := contamination(problem, self._selection.benchmarks)) is not None:
             self._drop("contaminated", hit)
         else:
-            return _Candidate(row, problem, versions)
+            return _Candidate(row, *self._with_single_tests(problem), versions)
         return None
 
     def _drop(self, kind: str, dropped: Dropped) -> None:
@@ -187,16 +195,14 @@ class Converter:
     def _check(self, candidates: Sequence[_Candidate]) -> None:
         """Fill in the report of every candidate; where a reference fails, the next version of its row is tried."""
         left = list(candidates)
-        for attempt in range(MAX_VERSIONS):
-            for candidate in left:
-                candidate.problem, candidate.rejected = self._with_single_tests(candidate.problem)
+        for _ in range(MAX_VERSIONS):
             self._run(left)
             failed = [c for c in left if c.report is not None and c.report.status is not Status.OK]
             left = []
-            for candidate in failed if attempt + 1 < MAX_VERSIONS else ():
+            for candidate in failed:
                 later = _next_version(candidate.later)
                 if later is not None:
-                    candidate.problem = later
+                    candidate.problem, candidate.rejected = self._with_single_tests(later)
                     left.append(candidate)
             if not left:
                 return
