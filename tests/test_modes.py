@@ -271,12 +271,18 @@ TESTERLESS = "no policy learns to write tests in it"
         ("frozen-tester", {"rewards": {"variant": "paper"}}, f"rewards.variant = 'paper' .*: {TESTERLESS}"),
         ("frozen-tester", {"selection": {"candidates_per_problem": 2}}, f"candidates_per_problem = 2 .*: {TESTERLESS}"),
         ("frozen-tester", {"opponents": {"mutants": 0.5}}, f"opponents.mutants = 0.5 .*: {TESTERLESS}"),
+        (
+            "frozen-coder",
+            {"save_every": 1, "opponents": {"earlier": 0.5}},
+            "earlier = 0.5 .* for there to be earlier ones",
+        ),
         ("co-evolve", {"problems": {"suites": "s.jsonl"}}, "problems.suites = 's.jsonl' .* does not judge by a file"),
         ("static-suite", {}, "judges by a file of suites: give its place with problems.suites"),
         ("self-play", {"test_policy": {"model": "other"}}, r"trains one model, but \[test_policy\] differs"),
         ("co-evolve", {"selection": {"candidates_per_problem": 9}}, "= 9: only 8 candidates of a problem are attacked"),
         ("co-evolve", {"opponents": {"earlier": 0.2}}, "samples earlier checkpoints: set save_every"),
         ("co-evolve", {"opponents": {"earlier": 0.5, "mutants": 0.4}}, r"mutants \+ earlier = 0.9: at most 0.8"),
+        ("co-evolve", {"evaluation": {"samples_per_problem": 2}}, "temperature = 0 draws the same answer every time"),
         ("co-evolve", {"eval_every": 5}, "eval_every = 5 needs held-out problems: set evaluation.problems.path"),
         ("selfplay", {}, "'selfplay' is unknown, accepted are co-evolve, .*; did you mean 'self-play'"),
     ],
@@ -299,6 +305,7 @@ def test_every_refusal_is_named_at_once_with_the_file():
 
 @pytest.mark.parametrize("mode", ["co-evolve", "self-play", "frozen-coder"])
 def test_where_a_tester_learns_every_ablation_applies(mode):
+    earlier = {} if mode == "frozen-coder" else {"earlier": 0.1}  # a frozen code policy has no earlier ones
     make_config(
         {
             "mode": mode,
@@ -307,7 +314,7 @@ def test_where_a_tester_learns_every_ablation_applies(mode):
             "mistake_book": {"enabled": False},
             "rollout": {"white_box": False, "predict_answer": False},
             "selection": {"candidates_per_problem": 0, "spread_of": "adversarial"},
-            "opponents": {"mutants": 0.3, "earlier": 0.1},
+            "opponents": {"mutants": 0.3} | earlier,
         }
     )
 

@@ -277,8 +277,8 @@ class Config(Section):
     """A whole run."""
 
     mode: str = "co-evolve"
-    """Who samples, who judges and who learns: `co-evolve`, `golden`, `self-play`, `frozen-tester`, `frozen-coder` or
-    `static-suite` (docs/modes.md)."""
+    """Who samples, who judges and who learns: `co-evolve`, `self-play`, `frozen-tester`, `frozen-coder`, `golden`,
+    `static-suite`, or the supervised warm start `sft` (docs/modes.md)."""
     engine: Literal["local", "scripted", "ray"] = "local"
     """Where the policies live; `ray` is for clusters."""
     seed: NonNegativeInt = 0

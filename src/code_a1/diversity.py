@@ -14,7 +14,7 @@ from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
 
-from code_a1.assertions.literals import literal_value
+from code_a1.assertions.literals import node_value
 from code_a1.assertions.parsing import parse_expression, to_text
 from code_a1.metrics import Metrics, mean
 from code_a1.mistake_book import MistakeBook
@@ -72,19 +72,18 @@ def diversity_metrics(judgements: Sequence[Judgement], book: MistakeBook) -> Met
 
 
 def call_key(test: TestCase) -> tuple[str, ...]:
-    """What a test calls, apart from layout and quotes; the code that its arguments need belongs to it."""
-    calls = tuple(map(_normal, test.calls))
-    return (*calls, test.prelude) if test.prelude else calls
+    """What a test calls, as the parser of tests writes it; the code that its arguments need belongs to it."""
+    return (*test.calls, test.prelude) if test.prelude else test.calls
 
 
 @lru_cache(maxsize=16384)
 def statement_calls(statement: str, entry_point: str) -> frozenset[str]:
-    """The calls of the entry point that stand in a problem's statement, as `call_key` writes them."""
+    """The calls of the entry point that stand in a problem's statement, written as the parser of tests does."""
     found = (
         _shortest_call(statement[match.start() : match.start() + CALL_CHARS])
         for match in re.finditer(rf"\b{re.escape(entry_point)}\(", statement)
     )
-    return frozenset(_normal(call) for call in found if call)
+    return frozenset(call for call in found if call)
 
 
 @lru_cache(maxsize=65536)
@@ -100,8 +99,8 @@ def arguments_of(call: str, entry_point: str) -> tuple[Argument, ...]:
 
 def _argument(node: ast.expr) -> Argument:
     try:
-        value = literal_value(to_text(node))
-    except (ValueError, RecursionError):
+        value = node_value(node)
+    except ValueError:
         return Argument("other", boundary=False, length=None, magnitude=None)
     name = type(value).__name__
     return Argument(
@@ -133,20 +132,11 @@ def _magnitude(value: object) -> float | None:
     return 20.0 if abs(value) >= 1e20 else math.log10(1 + abs(value))
 
 
-@lru_cache(maxsize=65536)
-def _normal(call: str) -> str:
-    try:
-        return to_text(parse_expression(call))
-    except (SyntaxError, ValueError, RecursionError):
-        return call.strip()
-
-
 def _shortest_call(text: str) -> str | None:
     """The shortest beginning of the text, up to a closing bracket, that is an expression."""
     for end in (i for i, char in enumerate(text) if char == ")"):
         try:
-            parse_expression(text[: end + 1])
-        except SyntaxError:
+            return to_text(parse_expression(text[: end + 1]))
+        except (SyntaxError, ValueError, RecursionError):
             continue
-        return text[: end + 1]
     return None

@@ -115,6 +115,10 @@ Applies = Callable[[Mode], bool]
 
 ATTACKED: tuple[Applies, str] = (lambda mode: mode.attacker is not None, "no policy writes tests in it")
 TESTER_LEARNS: tuple[Applies, str] = (lambda mode: mode.trains_tester, "no policy learns to write tests in it")
+BOTH_LEARN: tuple[Applies, str] = (
+    lambda mode: mode.trains_tester and "code" in mode.learns,
+    "it takes a learning tester, and a learning code policy for there to be earlier ones",
+)
 REMEMBERS: tuple[Applies, str] = (
     lambda mode: mode.known_tests == "book",
     "it has no Mistake Book, the tests are the same in every step",
@@ -130,7 +134,7 @@ ABLATIONS: dict[str, tuple[Applies, str]] = {
     "selection.candidates_per_problem": TESTER_LEARNS,
     "selection.spread_of": TESTER_LEARNS,
     "opponents.mutants": TESTER_LEARNS,
-    "opponents.earlier": TESTER_LEARNS,
+    "opponents.earlier": BOTH_LEARN,
     "problems.suites": READS_SUITES,
 }
 """Key → the modes in which it changes anything, and why it changes nothing in the others."""
@@ -178,6 +182,13 @@ def _contradictions(config: Config, mode: Mode) -> list[str]:
         found.append(f"mode {mode.name!r} judges by a file of suites: give its place with problems.suites")
     if config.opponents.earlier and not config.save_every:
         found.append(f"opponents.earlier = {config.opponents.earlier} samples earlier checkpoints: set save_every")
+    if (
+        config.evaluation.temperature == 0
+        and max(config.evaluation.samples_per_problem, config.evaluation.suites_per_problem) > 1
+    ):
+        found.append(
+            "evaluation.temperature = 0 draws the same answer every time: set it above 0, or ask for one answer"
+        )
     if config.eval_every and config.evaluation.problems is None:
         found.append(f"eval_every = {config.eval_every} needs held-out problems: set evaluation.problems.path")
     return found

@@ -10,10 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from code_a1.config import Config
 from code_a1.engines.base import PolicyEngine
+from code_a1.errors import MissingExtra
 from code_a1.mutation import MutantStatus, Subject, make_mutants, run_mutants
 from code_a1.records import Candidate, CodeGroup, Completion, Problem, TestCase
 from code_a1.rollout import rollout_candidates
@@ -31,7 +33,7 @@ class Opponents:
     """Adds the configured shares of opponents to the candidates of a step; adds none by default.
 
     `own_tests` are the problems' own tests that hold on their references; `checkpoints` lists the folders of earlier
-    code policies, oldest first.
+    code policies, oldest first. Raises MissingExtra where mutants are asked for and cosmic-ray is not installed.
     """
 
     def __init__(
@@ -43,6 +45,8 @@ class Opponents:
         self._checkpoints = checkpoints
         self._mutants, self._earlier = config.opponents.counts(config.rollout.candidates_per_problem)
         self._wrong: dict[str, tuple[str, ...]] = {}
+        if self._mutants and find_spec("cosmic_ray") is None:
+            raise MissingExtra("cosmic-ray", extra="mutation", purpose="opponents.mutants")
 
     def join(
         self, policy: PolicyEngine, code_groups: Sequence[CodeGroup], replayed: KnownTests, *, step: int

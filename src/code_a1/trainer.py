@@ -177,6 +177,7 @@ def measure(run: Run) -> dict[str, float]:
     run.view.phase("evaluating", None)
     start = time.monotonic()
     metrics = evaluate(run.benches, run.players, run.view.advance)
+    run.view.evaluation(run.step, metrics)
     for policy in run.policies.values():
         policy.metrics()  # what was sampled here is not the next step's
     return metrics | {"time/evaluating_s": time.monotonic() - start}

@@ -20,8 +20,16 @@ def literal_value(source: str) -> object:
     if len(source) > MAX_LITERAL_CHARS:
         raise ValueError(f"longer than {MAX_LITERAL_CHARS} characters")
     try:
-        return _value(parse_expression(source))
-    except (SyntaxError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+        return node_value(parse_expression(source))
+    except SyntaxError as error:
+        raise ValueError(f"not a literal: {error}") from error
+
+
+def node_value(node: ast.expr) -> object:
+    """`literal_value` of an expression that is parsed already."""
+    try:
+        return _value(node)
+    except (TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise ValueError(f"not a literal: {error}") from error
 
 

@@ -77,6 +77,11 @@ class LiveView(View):
         self._progress.update(self._run, completed=step, total=steps)
         self._console.print(step_line(step, steps, metrics), highlight=False, soft_wrap=True)
 
+    def evaluation(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Print what was measured, in one line."""
+        values = (f"{key.removeprefix('eval/')} {number(value)}" for key, value in metrics.items())
+        self._console.print(" · ".join([f"evaluation after step {step}", *values]), highlight=False, soft_wrap=True)
+
     def close(self) -> None:
         """Take the bars away."""
         self._progress.stop()

@@ -20,5 +20,8 @@ class View:
     def step(self, step: int, steps: int, metrics: Mapping[str, float]) -> None:
         """Training step number `step` of `steps` (counted from 1) is finished."""
 
+    def evaluation(self, step: int, metrics: Mapping[str, float]) -> None:
+        """The policies were measured after `step` steps; keys as in `metrics.jsonl`."""
+
     def close(self) -> None:
         """Nothing follows."""
