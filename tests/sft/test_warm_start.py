@@ -38,6 +38,10 @@ def write(path, rows):
     return str(path)
 
 
+def examples_of(run_dir):
+    return [json.loads(line) for line in (run_dir.path / "examples.jsonl").read_text().splitlines()]
+
+
 def config_of(tmp_path, **changes):
     raw = {
         "mode": "sft",
@@ -59,7 +63,7 @@ def test_calls_are_the_policys_answers_the_references_and_only_answers_are_learn
     run_dir = warm_start(config_of(tmp_path), policy=policy)
 
     # inc: two programs shown, the reference and a mutant; f('x') fails on the reference, f(1) == 9 repeats a call
-    examples = list(run_dir.rollouts(0))
+    examples = examples_of(run_dir)
     assert [e["problem_id"] for e in examples] == ["inc", "inc"]
     for example in examples:
         lines = example["answer"].splitlines()
@@ -98,7 +102,7 @@ def test_held_out_problems_are_never_trained_on_even_where_both_files_have_them(
     run_dir = warm_start(config_of(tmp_path), policy=ScriptedEngine(answer))
     left_out = [e for e in run_dir.events() if e["event"] == "problem-left-out"]
     assert [e["problem_id"] for e in left_out] == ["held"]
-    assert "held" not in {row["problem_id"] for row in run_dir.rollouts(0)}
+    assert "held" not in {row["problem_id"] for row in examples_of(run_dir)}
 
 
 def test_without_anything_to_learn_from_the_run_says_what_to_do(tmp_path):
@@ -154,3 +158,6 @@ def test_the_command_trains_and_closes_with_a_table(tmp_path):
     assert "tests with the right answer" in done.output
     assert "0.500 [0.500, 0.500]" in done.output
     assert done.output.rstrip().endswith(f"run folder: {tmp_path}/run")
+    drawn = CliRunner().invoke(cli, ["report", f"{tmp_path}/run"], catch_exceptions=False)
+    assert "tests with the right answer" in drawn.output
+    assert "what became of every test" in (tmp_path / "run" / "curves.svg").read_text()

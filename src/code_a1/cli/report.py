@@ -19,12 +19,18 @@ def report(run: Path, output: Path | None) -> None:
     """
     from rich.console import Console  # noqa: PLC0415 - `--help` stays fast
 
-    from code_a1.report.curves import draw_curves  # noqa: PLC0415
-    from code_a1.report.summary import closing_table  # noqa: PLC0415
     from code_a1.run_dir import RunDir  # noqa: PLC0415
 
     rows = list(RunDir.open(run).metrics())
     target = output or run / "curves.svg"
-    draw_curves(rows, target, run.name)
-    Console().print(closing_table(rows))
+    if rows and "examples" in rows[0]:  # a run of mode `sft`
+        from code_a1 import sft  # noqa: PLC0415
+
+        draw, table = sft.draw_warm_start, sft.closing_table
+    else:
+        from code_a1.report import curves, summary  # noqa: PLC0415
+
+        draw, table = curves.draw_curves, summary.closing_table
+    draw(rows, target, run.name)
+    Console().print(table(rows))
     click.echo(f"curves: {target}")

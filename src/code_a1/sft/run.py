@@ -6,6 +6,7 @@ that kill mutants, and learn to write the result: negative log-likelihood of the
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,9 @@ from code_a1.sft.measure import pool_metrics
 from code_a1.suites import TestPool, open_sandbox, sample_pools
 
 Metrics = dict[str, float]
+
+EXAMPLES = "examples.jsonl"
+"""In the run folder: every prompt with its answer."""
 
 
 def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | None = None) -> RunDir:
@@ -77,7 +81,8 @@ def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | 
         examples = [
             example for pool in pools for example in make_examples(pool, config.rollout, config.sft.suites_per_prompt)
         ]
-        run_dir.log_rollouts(0, map(_row, examples))
+        with (run_dir.path / EXAMPLES).open("w", encoding="utf-8", errors="surrogatepass") as lines:
+            lines.writelines(json.dumps(_row(example)) + "\n" for example in examples)
         run_dir.log_metrics(0, before | pool_metrics(pools, "sampled") | _example_metrics(examples))
         if not examples:
             raise ProblemError(

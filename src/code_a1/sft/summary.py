@@ -18,18 +18,18 @@ ROWS = {
 }
 
 
-def closing_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def closing_table(logged: Sequence[Mapping[str, Any]]) -> Table:
     """The first and the last value of each, with 95 % intervals over problems where there are any."""
     table = Table(title="Suites on held-out problems, and what was learned from", title_justify="left")
     table.add_column("")
     for heading in ("before", "after"):
         table.add_column(heading, justify="right")
     for key, label in ROWS.items():
-        found = [row for row in rows if row.get(key) is not None]
+        found = [row for row in logged if row.get(key) is not None]
         if found:
             table.add_row(label, _value(found[0], key), _value(found[-1], key))
-    if rows and "examples" in rows[0]:
-        table.add_row("examples learned from", "", str(rows[0]["examples"]))
+    if logged and "examples" in logged[0]:
+        table.add_row("examples learned from", "", str(logged[0]["examples"]))
     return table
 
 
