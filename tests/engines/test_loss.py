@@ -1,6 +1,9 @@
 """The loss against a naive loop, and against numbers worked out by hand."""
 
+import json
 import math
+from itertools import chain
+from pathlib import Path
 
 import pytest
 import torch
@@ -96,3 +99,19 @@ def test_far_off_log_probs_stay_finite(gap):
     loss.backward()
     assert torch.isfinite(loss)
     assert torch.isfinite(new.grad).all()
+
+
+TRL = json.loads((Path(__file__).parents[1] / "golden" / "trl_loss.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", TRL["cases"], ids=lambda case: str(case["config"]))
+def test_equals_trls_figures_for_the_same_tensors(case):
+    lengths = [len(row) for row in case["new"]]
+    new, old, ref, expected = (double(*chain.from_iterable(case[key])) for key in ("new", "old", "ref", "gradient"))
+    new.requires_grad_()
+    advantages = double(*case["advantages"]).repeat_interleave(torch.tensor(lengths))
+    config = LossConfig(**case["config"])
+    loss, _ = policy_loss(new, old, ref if config.kl_coef else None, advantages, config)
+    loss.backward()
+    assert loss.item() == pytest.approx(case["loss"], abs=1e-6)
+    assert new.grad.tolist() == pytest.approx(expected.tolist(), abs=1e-6)

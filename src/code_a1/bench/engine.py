@@ -3,8 +3,9 @@
 Sampling: prompts of random tokens, several rows each, every row with a forced length, the same for both ways:
 continuous batching against `generate` on batches of as many rows as there are slots. Training: one group of completions
 of one prompt, forward and backward: shared prompt against padded rows, with the same chunked output layer, so that
-sharing is all that differs. Each way has a process of its own (peak memory is its own too), and their repeats are
-interleaved after a cold one, so that a busy machine slows all of them alike.
+sharing is all that differs; and against TRL's GRPOTrainer where TRL is installed. Each way has a process of its own
+(peak memory is its own too), and their repeats are interleaved after a cold one, so that a busy machine slows all of
+them alike.
 """
 
 from __future__ import annotations
@@ -14,27 +15,35 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Any
 
 from code_a1.bench.engine_workload import Workload
 
-MODES = ("sample", "hf_generate", "train", "padded_train")
-PAIRS = (("sample", "hf_generate"), ("train", "padded_train"))
+MODES = ("sample", "hf_generate", "train", "padded_train", "trl_train")
+PAIRS = (("sample", "hf_generate"), ("train", "padded_train"), ("train", "trl_train"))
 
 
-def run(workload: Workload, *, repeats: int = 5, modes: tuple[str, ...] = MODES) -> dict[str, Any]:
-    """Measure every mode `repeats` times, interleaved, after one cold repeat that does not count.
+def usable_modes() -> tuple[str, ...]:
+    """The modes that can run here: `trl_train` needs TRL beside this package."""
+    return tuple(mode for mode in MODES if mode != "trl_train" or find_spec("trl") is not None)
+
+
+def run(workload: Workload, *, repeats: int = 5, modes: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Measure every mode (default: those usable here) `repeats` times, interleaved, after a cold one that is dropped.
 
     Returns:
         `<mode>_tok_s` (median of completion tokens per second), `<mode>_spread` (lowest and highest), the ratio of each
-        pair as `sample_over_hf_generate` and `train_over_padded_train`, `peak_rss_gb` of the engine's own modes and
-        `<mode>_peak_rss_gb` of each.
+        pair as `sample_over_hf_generate`, `train_over_padded_train` and `train_over_trl_train`, `peak_rss_gb` of the
+        engine's own modes and `<mode>_peak_rss_gb` of each.
 
     Raises:
         ModelError, MissingExtra: as the local engine does.
         RuntimeError: the process of a mode ended.
     """
+    modes = modes or usable_modes()
     context = multiprocessing.get_context("spawn")
     speeds: dict[str, list[float]] = {mode: [] for mode in modes}
     peaks: dict[str, float] = {}
@@ -116,9 +125,13 @@ def _serve(pipe: Connection, mode: str, workload: Workload) -> None:
 def _prepare(mode: str, workload: Workload) -> Callable[[], int]:
     import torch  # noqa: PLC0415
 
-    from code_a1.bench import engine_work  # noqa: PLC0415
+    from code_a1.bench import engine_trl, engine_work  # noqa: PLC0415
+    from code_a1.bench.random_model import random_model  # noqa: PLC0415
 
+    if workload.model.startswith("random-"):
+        workload = replace(workload, model=str(random_model(workload.model)))
     if workload.threads:
         torch.set_num_threads(workload.threads)
-    prepare: Callable[[Workload], Callable[[], int]] = getattr(engine_work, f"prepare_{mode}")
+    owner = engine_trl if mode == "trl_train" else engine_work
+    prepare: Callable[[Workload], Callable[[], int]] = getattr(owner, f"prepare_{mode}")
     return prepare(workload)

@@ -10,8 +10,9 @@ import transformers
 from torch import Tensor
 
 from code_a1.bench.engine_workload import Workload, policy_of, prompt_ids, row_lengths, sampling_params, training_rows
-from code_a1.engines.local.backbone import open_backbone
+from code_a1.engines.local.backbone import open_backbone, pick_device, pick_dtype
 from code_a1.engines.local.engine import LocalEngine
+from code_a1.engines.local.models import load_model, resolve
 from code_a1.engines.local.packing import Pack
 from code_a1.engines.local.sampler import Sampler
 from code_a1.records import Completion
@@ -68,8 +69,9 @@ def prepare_sample(workload: Workload) -> Callable[[], int]:
 
 def prepare_hf_generate(workload: Workload) -> Callable[[], int]:
     """`generate` on batches of as many rows as there are slots; a batch lasts as long as its longest row."""
-    backbone = open_backbone(policy_of(workload))
-    model = backbone.model
+    policy = policy_of(workload)
+    device = pick_device(policy.device)
+    model = load_model(resolve(policy.model), pick_dtype(policy.dtype, device)).to(device)  # as transformers has it
     model.set_attn_implementation("sdpa")
     prompts = prompt_ids(workload, model.config.vocab_size)
     lengths = row_lengths(workload)
@@ -88,8 +90,8 @@ def prepare_hf_generate(workload: Workload) -> Callable[[], int]:
         torch.manual_seed(workload.seed)
         for start in range(0, len(prompts), together):
             part = slice(start, start + together)
-            limits = torch.tensor([length for rows in lengths[part] for length in rows], device=backbone.device)
-            ids = torch.tensor(prompts[part], device=backbone.device)
+            limits = torch.tensor([length for rows in lengths[part] for length in rows], device=device)
+            ids = torch.tensor(prompts[part], device=device)
             stop = _ForcedLengths(workload.prompt_tokens, limits)
             with torch.no_grad():
                 model.generate(

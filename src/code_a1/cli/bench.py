@@ -36,12 +36,19 @@ def bench_judge(problems: str, workers: int, quick: bool, as_json: bool) -> None
         click.echo(json.dumps(figures))
 
 
-@bench.command(name="engine", short_help="The local engine against generate and padded rows.")
-@click.option("--model", default="smollm2", show_default=True, help="`smollm2`, a folder, a .gguf file, or a hub id.")
+@bench.command(name="engine", short_help="The local engine against generate, padded rows and TRL.")
+@click.option(
+    "--model",
+    default="smollm2",
+    show_default=True,
+    help="`smollm2`, a folder, a .gguf file, a hub id, or `random-qwen2-5m`.",
+)
 @click.option("--dtype", default="bfloat16", show_default=True, type=click.Choice(["bfloat16", "float32"]))
 @click.option("--lora-rank", default=0, help="Train adapters of this rank; 0 trains all weights.")
 @click.option("--repeats", default=5, show_default=True, help="Interleaved repeats after a cold one.")
-@click.option("--only", multiple=True, type=click.Choice(["sample", "hf_generate", "train", "padded_train"]))
+@click.option(
+    "--only", multiple=True, type=click.Choice(["sample", "hf_generate", "train", "padded_train", "trl_train"])
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
 def bench_engine(model: str, dtype: str, lora_rank: int, repeats: int, only: tuple[str, ...], as_json: bool) -> None:
     r"""Sample and train with the local engine, and do the same work in the plain ways, interleaved in one run.
@@ -52,11 +59,11 @@ def bench_engine(model: str, dtype: str, lora_rank: int, repeats: int, only: tup
     """
     import json  # noqa: PLC0415 - `--help` stays fast
 
-    from code_a1.bench.engine import MODES, run  # noqa: PLC0415
+    from code_a1.bench.engine import run  # noqa: PLC0415
     from code_a1.bench.engine_workload import Workload  # noqa: PLC0415
 
     workload = Workload(model=model, dtype=dtype, lora_rank=lora_rank)
-    figures = run(workload, repeats=repeats, modes=only or MODES)
+    figures = run(workload, repeats=repeats, modes=only)
     for name, value in figures.items():
         click.echo(f"{name:<32} {value}")
     if as_json:
