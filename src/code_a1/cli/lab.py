@@ -40,3 +40,58 @@ def lab_problems(count: int, output: str, seed: int, split: str, tests: str, bug
     from code_a1.cli.labwork import write_generated  # noqa: PLC0415 - `--help` stays fast
 
     write_generated(count, output, seed=seed, split=split, tests=tests, bugs=bugs, as_json=as_json)
+
+
+@lab.command(short_help="Train the tiny base model.")
+@click.option("-o", "output", required=True, metavar="FOLDER", help="New folder for the model and its card.")
+@click.option("--steps", default=3000, show_default=True, help="Optimizer steps.")
+@click.option("--problems", "count", default=6000, show_default=True, help="Problems of the split train.")
+@click.option("--hidden-size", default=192, show_default=True, help="Width of the model, a multiple of 32.")
+@click.option("--layers", default=4, show_default=True, help="Layers of the model.")
+@click.option("--seed", default=0, show_default=True, help="Seed of weights, problems and lessons.")
+@click.option("--save-every", default=0, help="Also write FOLDER-stepN every so many steps; 0 writes the last only.")
+@click.option("--measure", default=100, show_default=True, help="Held-out problems of each kind to measure on; 0 none.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+def pretrain(
+    output: str,
+    steps: int,
+    count: int,
+    hidden_size: int,
+    layers: int,
+    seed: int,
+    save_every: int,
+    measure: int,
+    as_json: bool,
+) -> None:
+    r"""Train a small Llama from random weights on lab problems, to play both roles. See docs/lab.md.
+
+    It is written as a Hugging Face folder, with a card that holds recipe and measured rates; its name goes into
+    policy.model of a configuration.
+
+    \b
+    Example:
+      code-a1 lab pretrain -o lab-base --save-every 500
+    """
+    from code_a1.cli.labwork import train_base  # noqa: PLC0415 - `--help` stays fast
+    from code_a1.lab.pretrain import Recipe  # noqa: PLC0415
+
+    recipe = Recipe.of_width(hidden_size, problems=count, steps=steps, layers=layers, seed=seed)
+    train_base(output, recipe, save_every=save_every, measured=measure, as_json=as_json)
+
+
+@lab.command(short_help="What a model can do on held-out lab problems.")
+@click.argument("model")
+@click.option("--problems", "count", default=100, show_default=True, help="Held-out problems of each kind.")
+@click.option("--samples", default=4, show_default=True, help="Programs a problem; each is attacked by one suite.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the problems and of sampling.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+def rates(model: str, count: int, samples: int, seed: int, as_json: bool) -> None:
+    r"""Let MODEL play both roles on held-out problems, and on problems of held-out families.
+
+    \b
+    Example:
+      code-a1 lab rates lab-base --problems 200 --json
+    """
+    from code_a1.cli.labwork import show_rates  # noqa: PLC0415 - `--help` stays fast
+
+    show_rates(model, count=count, samples=samples, seed=seed, as_json=as_json)

@@ -140,7 +140,7 @@ def _edge_words(rng: Random, near: Near) -> str:
     shape = rng.random()
     if shape < 0.08:
         return ""
-    words = [rng.choice(("a", "b", "at", "Be", _word(rng), near.letter(rng).strip() or "x")) for _ in range(3)]
+    words = [rng.choice(("a", "b", "ad", "Be", _word(rng), near.letter(rng).strip() or "x")) for _ in range(3)]
     words = words[: rng.randint(1, 3)]
     if shape < 0.25:
         return "  ".join(words)

@@ -54,5 +54,5 @@ def rephrase(statement: str, rng: Random) -> str:
     elif first in QUESTIONS:
         others = (f"Write a function that answers: {statement}", f"Answer for any input: {statement}")
     else:
-        others = (f"Write a function for this: {statement}", f"Task: {statement}")
+        others = (f"Write a function for this: {statement}", f"Solve this: {statement}")
     return rng.choice((statement, statement, *others))
