@@ -59,12 +59,12 @@ def train(config: Config, view: View | None = None, policies: Policies | None = 
                 run.view.message(f"Interrupted after {run.step} of {config.steps} steps; everything done is saved.")
                 break
             run.step += 1
+            run.view.step(run.step, config.steps, metrics)
             try:
                 if due(config.eval_every, run) and not run.interrupt.requested:
                     metrics |= measure(run)
             finally:  # whatever becomes of the measurement, the step was taken
                 run.run_dir.log_metrics(run.step, metrics)
-                run.view.step(run.step, config.steps, metrics)
                 if due(config.save_every or config.steps, run):
                     save(run, run.sampler.state_dict())
         else:

@@ -79,7 +79,10 @@ class LiveView(View):
 
     def evaluation(self, step: int, metrics: Mapping[str, float]) -> None:
         """Print what was measured, in one line."""
-        values = (f"{key.removeprefix('eval/')} {number(value)}" for key, value in metrics.items())
+        values = (
+            f"{key.removeprefix('eval/')} {value if isinstance(value, int) else number(value)}"
+            for key, value in metrics.items()
+        )
         self._console.print(" · ".join([f"evaluation after step {step}", *values]), highlight=False, soft_wrap=True)
 
     def close(self) -> None:
