@@ -87,18 +87,18 @@ def _rewards(axis: Axes, rows: Rows) -> None:
 
 
 def _pass_rates(axis: Axes, rows: Rows) -> None:
-    axis.set_title("candidates", fontsize=10)
+    axis.set_title("candidates; on held-out problems, dotted, both sides", fontsize=10)
     _line(axis, rows, "code/pass_new", "pass rate, new tests", CODE)
     _line(axis, rows, "code/pass_replayed", "pass rate, replayed tests", CODE, "--")
     _line(axis, rows, "code/loaded", "share that loads", "#8b949e")
-    _evaluated(axis, rows, "eval/heldout/code/pass@1", "pass@1, held-out problems", "#24292f")
+    _evaluated(axis, rows, "eval/heldout/code/pass@1", "pass@1", CODE)
+    _evaluated(axis, rows, "eval/heldout/test/mutation_score", "mutants killed by a suite", TEST)
     axis.set_ylim(-0.05, 1.05)
     axis.legend(frameon=False, fontsize=8)
 
 
 def _validity(axis: Axes, rows: Rows) -> None:
     axis.set_title("tests: share of each validity class", fontsize=10)
-    _evaluated(axis, rows, "eval/heldout/test/mutation_score", "mutants killed, held-out problems", "#24292f")
     rows = _taken(rows)
     steps = [row["step"] for row in rows]
     shares = {v: [row.get(f"validity/{v}") or 0.0 for row in rows] for v in Validity}
