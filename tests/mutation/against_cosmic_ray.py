@@ -31,10 +31,10 @@ from cosmic_ray.work_item import WorkerOutcome, WorkResult
 
 from code_a1.config import ProblemsConfig
 from code_a1.judge import Judge
-from code_a1.mutation import Mutant, MutantStatus, Subject, make_mutants, run_mutants
+from code_a1.mutation import KillMatrix, Mutant, MutantStatus, Subject, make_mutants, run_mutants
 from code_a1.mutation.mutants import _meaning, tidied
 from code_a1.problems import load_problems, parse_source
-from code_a1.records import Problem, TestCase
+from code_a1.records import Problem
 from code_a1.reference_check import check_references
 from code_a1.sandbox import Sandbox
 
@@ -65,55 +65,62 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("problems")
     parser.add_argument("--references", type=int, default=200)
     parser.add_argument("--mutants", type=int, default=10, help="per reference, a seeded sample")
+    parser.add_argument("--workers", type=int, default=1, help="processes that run mutants here")
     parser.add_argument("--command", default="", help='what runs the tests, e.g. "-m pytest -x -q"; default: a script')
     options = parser.parse_args(arguments)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with Sandbox(workers=1) as sandbox, tempfile.TemporaryDirectory() as folder:
+    with Sandbox(workers=options.workers) as sandbox, tempfile.TemporaryDirectory() as folder:
         judge = Judge(sandbox)
         found = load_problems(ProblemsConfig(path=options.problems)).problems
         spread = found[:: max(1, len(found) // (options.references + options.references // 20))]
         checked = check_references(judge, spread)
         problems = [p for p in checked.problems if checked.tests[p.problem_id]][: options.references]
         tally = Tally()
+        theirs_P = []
         for number, problem in enumerate(problems):
-            tests = checked.tests[problem.problem_id]
-            compare(sandbox, problem, tests, Path(folder) / str(number), options.mutants, options.command, tally)
+            found_there = dict(
+                run_cosmic_ray(problem, Path(folder) / str(number), options.mutants, options.command, tally)
+            )
+            theirs_P.append(without_what_is_left_out(problem, found_there, tally))
             print(f"\r{number + 1} of {len(problems)}", end="", file=sys.stderr, flush=True)
+        subjects = [
+            Subject(problem, tuple(Mutant(source, "", 1) for source in theirs), checked.tests[problem.problem_id])
+            for problem, theirs in zip(problems, theirs_P, strict=True)
+        ]
+        started = time.monotonic()
+        matrices = run_mutants(sandbox, subjects)
+        tally.ours_s = time.monotonic() - started
+    for matrix, theirs in zip(matrices, theirs_P, strict=True):
+        compare(matrix, theirs, tally)
     print(json.dumps(summary(tally), indent=1))
 
 
-def compare(
-    sandbox: Sandbox,
-    problem: Problem,
-    tests: tuple[TestCase, ...],
-    folder: Path,
-    count: int,
-    command: str,
-    tally: Tally,
-) -> None:
-    """One reference on both sides; the same mutants, killed or not by all of its tests together."""
-    theirs = dict(run_cosmic_ray(problem, folder, count, command, tally))
+Killed = dict[str, tuple[bool, str]]
+"""Mutated source → whether cosmic-ray counts it as killed, and "timeout" or the end of its output."""
+
+
+def without_what_is_left_out(problem: Problem, theirs: Killed, tally: Tally) -> Killed:
+    """The mutants that `make_mutants` makes too; the others are counted."""
     known = {m.source for m in make_mutants(problem.reference_solution, problem.entry_point, limit=0, seed=0)}
-    for source in [s for s in theirs if s not in known]:
-        tally.left_out["killed" if theirs.pop(source)[0] else "survived"] += 1
-    started = time.monotonic()
-    mutants = tuple(Mutant(source, "", 1) for source in theirs)
-    [matrix] = run_mutants(sandbox, [Subject(problem, mutants, tests)])
-    tally.ours_s += time.monotonic() - started
-    score = matrix.score()
+    tally.left_out.update("killed" if killed else "survived" for s, (killed, _) in theirs.items() if s not in known)
+    return {source: found for source, found in theirs.items() if source in known}
+
+
+def compare(matrix: KillMatrix, theirs: Killed, tally: Tally) -> None:
+    """One reference on both sides: the same mutants, killed or not by all of its tests together."""
+    name = matrix.subject.problem.problem_id
     same = True
     for m, (source, (killed, why)) in enumerate(theirs.items()):
         status = matrix.status(m)
         if status in (MutantStatus.TIMED_OUT, MutantStatus.UNKNOWN) or why == "timeout":
-            tally.timed_out.append(f"{problem.problem_id}: here {status}, there {why or killed}")
+            tally.timed_out.append(f"{name}: here {status}, there {why or killed}")
         elif (status is MutantStatus.KILLED) == killed:
             tally.agree[str(status)] += 1
         else:
             same = False
-            tally.disagree.append(f"{problem.problem_id}: here {status}, there killed={killed}\n{source}\n{why}")
+            tally.disagree.append(f"{name}: here {status}, there killed={killed}\n{source}\n{why}")
     tally.references += 1
     tally.equal_scores += same
-    assert score.killed + score.survived + score.timed_out + score.unknown == len(mutants)
 
 
 def run_cosmic_ray(
