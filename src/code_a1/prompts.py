@@ -208,13 +208,13 @@ def without_reasoning(text: str) -> str:
 
 def first_block(text: str) -> str | None:
     """The first fenced block that is Python or says nothing else, without its fences and indentation."""
-    for tag, lines in _blocks(without_reasoning(text)):
+    for tag, lines in fenced_blocks(without_reasoning(text)):
         if tag.lower() in PYTHON_TAGS:
             return "\n".join(lines)
     return None
 
 
-def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
+def fenced_blocks(text: str) -> Iterator[tuple[str, list[str]]]:
     """Fenced blocks as (language, lines); the last one may be unclosed."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").split("\n")
     at = 0

@@ -1,0 +1,56 @@
+"""`code-a1 eval …`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group("eval", short_help="Measure policies on benchmarks.")
+def evaluation() -> None:
+    """Measure policies on benchmarks, with intervals."""
+
+
+@evaluation.command(short_help="pass@k of programs on HumanEval+, MBPP+ and others.")
+@click.option("--model", required=True, help="`smollm2`, a folder, a .gguf file, a hub id, or a server's name for it.")
+@click.option("--bench", required=True, metavar="NAME[=FILE],…", help="Benchmarks, or files of problems.")
+@click.option("--n", default=32, show_default=True, type=click.IntRange(0), help="Completions per problem.")
+@click.option("--temperature", default=0.7, show_default=True, type=click.FloatRange(0), help="0 is greedy: n = 1.")
+@click.option("--top-p", default=1.0, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="Nucleus.")
+@click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest completion.")
+@click.option("--greedy", is_flag=True, help="One greedy completion per problem beside the n.")
+@click.option("--limit", default=0, type=click.IntRange(0), help="Draw so many problems of each; 0 takes all.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draws and of sampling.")
+@click.option("--server", metavar="URL", help="An OpenAI-compatible server, such as http://localhost:8000/v1.")
+@click.option("--key-from", default="OPENAI_API_KEY", show_default=True, metavar="VARIABLE", help="Its key, if any.")
+@click.option("--concurrency", default=8, show_default=True, type=click.IntRange(1), help="Requests at a time.")
+@click.option("--engine", default="local", type=click.Choice(["local", "scripted"]), help="Without --server.")
+@click.option("--data", type=click.Path(path_type=Path), default=Path("benchmarks"), show_default=True, help="Files.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="Default: evals/MODEL-TIME.")
+@click.option("--workers", default=0, type=click.IntRange(0), help="Worker processes; 0 means one per core.")
+@click.option(
+    "--allow-tier",
+    default="no-namespaces",
+    show_default=True,
+    type=click.Choice(["full", "no-namespaces", "rlimits-only"]),
+    help="The weakest isolation to accept.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+def code(bench: str, **asked: object) -> None:
+    r"""Sample programs for every problem of the benchmarks, judge them, and estimate pass@k.
+
+    A NAME is humaneval+ or mbpp+, looked for in the folder --data and then on the Hugging Face hub; FILE is
+    EvalPlus-shaped Parquet or JSONL, or problems in any format that training reads. Results per problem stay in the
+    output folder; the same command with the same folder goes on where it was broken off. docs/evaluation.md says what
+    is measured, and how.
+
+    \b
+    Examples:
+      code-a1 eval code --model smollm2 --bench humaneval+,mbpp+ --n 8
+      code-a1 eval code --model smollm2 --bench mbpp+=evalplus.parquet --temperature 0 -o evals/smollm2
+      code-a1 eval code --model Qwen2.5-Coder-7B --server http://localhost:8000/v1 --bench problems.jsonl
+    """
+    from code_a1.cli.evaluating import Asked, evaluate  # noqa: PLC0415 - `--help` stays fast
+
+    evaluate(Asked(benches=tuple(bench.split(",")), **asked))  # type: ignore[arg-type]

@@ -1,0 +1,69 @@
+"""pass@k and intervals over problems: pure functions, standard library only."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+RESAMPLES = 2000
+LOW, HIGH = 0.025, 0.975
+"""Ends of a 95 % interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and its 95 % interval; NaN where there is nothing to average."""
+
+    value: float
+    low: float
+    high: float
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """Unbiased estimate of pass@k from `n` samples of which `c` are right (Chen et al. 2021): 1 - C(n-c, k) / C(n, k).
+
+    Raises ValueError unless 0 <= c <= n and 1 <= k <= n: fewer than k samples say nothing about pass@k.
+    """
+    if not (0 <= c <= n and 1 <= k <= n):
+        raise ValueError(f"pass@{k} cannot be estimated from {c} right of {n} samples")
+    return 1.0 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean, NaN of nothing."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def estimate(values: Sequence[float], *, seed: int = 0) -> Estimate:
+    """Mean of one value per problem, with a bootstrap interval over problems (percentiles)."""
+    return mean_of_means([values], seed=seed)
+
+
+def mean_of_means(values_B: Sequence[Sequence[float]], *, seed: int = 0) -> Estimate:
+    """Mean over benchmarks of the means over their problems; problems are resampled within their benchmark."""
+    if not values_B or not all(values_B):
+        return Estimate(math.nan, math.nan, math.nan)
+    rng = random.Random(seed)  # noqa: S311 - a seeded resampling, not cryptography
+    drawn = sorted(mean([mean(rng.choices(values, k=len(values))) for values in values_B]) for _ in range(RESAMPLES))
+    return Estimate(mean([mean(values) for values in values_B]), _quantile(drawn, LOW), _quantile(drawn, HIGH))
+
+
+def paired_difference(before_B: Sequence[Sequence[float]], after_B: Sequence[Sequence[float]]) -> Estimate:
+    """Mean of `after - before` over the same problems in the same order, with a paired bootstrap interval.
+
+    Raises ValueError where the two are not about the same number of problems.
+    """
+    differences_B = [
+        [b - a for a, b in zip(before, after, strict=True)] for before, after in zip(before_B, after_B, strict=True)
+    ]
+    return mean_of_means(differences_B)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Linear interpolation between the two neighbours."""
+    at = share * (len(ordered) - 1)
+    below = math.floor(at)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (at - below) * (ordered[above] - ordered[below])

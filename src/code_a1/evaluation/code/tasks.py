@@ -1,0 +1,162 @@
+"""The nouns of an evaluation: a task is a prompt and a way to tell right programs from wrong ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from code_a1.records import Problem, Prompt, Verdict
+
+
+class Tests(Protocol):
+    """What a task's programs are judged by; each class has its judge in `code_a1.evaluation.code.judging`."""
+
+    def text(self) -> str:
+        """Everything that a verdict may depend on, for fingerprints."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemTests:
+    """The problem's own tests, in whatever form it has them."""
+
+    problem: Problem
+
+    def text(self) -> str:
+        """The problem, field by field."""
+        return repr(self.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class InputTests:
+    """Inputs for the entry point, and a program that says whether what it returned for them is right.
+
+    A candidate runs on all inputs in one process and returns its outputs as data. `check_source` defines
+    `check(candidate)`, which calls its argument once per input, in their order; it runs in a process that holds no
+    candidate and is handed the recorded outputs. `inputs_source` is an expression for the list of argument lists, in
+    the names that `head` defines; if it is empty, `inputs` holds them as data, and `check_source` finds them under that
+    name and the reference's outputs under the name `results`.
+    """
+
+    problem: Problem
+    check_source: str
+    head: str = ""
+    inputs_source: str = ""
+    inputs: Sequence[Sequence[object]] = ()
+
+    def text(self) -> str:
+        """Everything."""
+        return repr((self.problem, self.check_source, self.head, self.inputs_source, self.inputs))
+
+
+@dataclass(frozen=True, slots=True)
+class CallTests:
+    """Calls of a function or of a method of `Solution`, with the values that they must return (LiveCodeBench)."""
+
+    function: str
+    arguments: tuple[tuple[object, ...], ...]
+    expected: tuple[object, ...]
+
+    def text(self) -> str:
+        """Everything."""
+        return repr((self.function, self.arguments, self.expected))
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTests:
+    """Whole programs: standard inputs, and what must be printed for them.
+
+    `exact` compares the output as it is, line ends and all; otherwise tokens are compared, numbers by value.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    exact: bool = False
+
+    def text(self) -> str:
+        """Everything."""
+        return repr((self.inputs, self.outputs, self.exact))
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTests:
+    """A module of unittest cases that finds the solution's names among its own (BigCodeBench)."""
+
+    source: str
+    reference: str
+
+    def text(self) -> str:
+        """Everything."""
+        return repr((self.source, self.reference))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """One question of a benchmark. `entry_point` is the name to define, empty for programs that read standard input.
+
+    Two tasks are equal if they are the same object: ids may recur in another benchmark.
+    """
+
+    task_id: str
+    prompt: Prompt
+    entry_point: str
+    tests: Tests
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Tasks under the name that their metrics get; `source` is where they were read."""
+
+    name: str
+    tasks: tuple[Task, ...]
+    source: str
+
+    def fingerprint(self) -> str:
+        """Changes whenever a prompt, a test or the order of tasks does."""
+        digest = hashlib.sha256()
+        for task in self.tasks:
+            digest.update(repr((task.task_id, task.prompt, task.entry_point)).encode("utf-8", "surrogatepass"))
+            digest.update(task.tests.text().encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one program."""
+
+    verdict: Verdict
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every test of the task holds."""
+        return self.verdict is Verdict.PASS
+
+
+@dataclass(frozen=True, slots=True)
+class SampleResult:
+    """One completion, the program in it, and what became of that."""
+
+    completion: str
+    program: str | None
+    removed: tuple[str, ...]
+    finish_reason: str
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """Everything that was found out about one task. A task that was `left_out` has the reason and no samples."""
+
+    bench: str
+    task_id: str
+    samples: tuple[SampleResult, ...] = ()
+    greedy: SampleResult | None = None
+    left_out: str = ""
+
+    def counts(self) -> tuple[int, int]:
+        """Samples that were judged, and how many of them are right; our own failures count as neither."""
+        judged = [s.judged for s in self.samples if s.judged.verdict is not Verdict.SANDBOX_ERROR]
+        return len(judged), sum(j.passed for j in judged)
