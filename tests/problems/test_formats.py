@@ -295,7 +295,10 @@ def test_unknown_fields_are_listed_with_what_is_known() -> None:
     ("row", "name"),
     [
         ({"func_name": "f", "code": "", "prompt": "", "task_id": 1, "test_list": []}, "UnLeakedTestBench"),
-        ({"question_id": "x", "question": "q", "solution": "s", "test": "t"}, "kodcode, which is converted before use: code-a1 problems convert kodcode"),
+        (
+            {"question_id": "x", "question": "q", "solution": "s", "test": "t"},
+            "kodcode, which is converted before use: code-a1 problems convert kodcode",
+        ),
     ],
 )
 def test_known_foreign_schemas_are_called_by_name(row: dict[str, object], name: str) -> None:

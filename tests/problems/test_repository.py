@@ -132,7 +132,7 @@ def test_double():
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     files = {
-        "src/proj/__init__.py": "from .text import undocumented\n",
+        "src/proj/__init__.py": "from .text import *\n",
         "src/proj/text.py": TEXT,
         "src/proj/numbers.py": NUMBERS,
         "src/proj/tests/numbers_test.py": NUMBERS_TEST,
@@ -211,7 +211,7 @@ def test_the_docstring_is_the_statement_after_what_the_tests_need(project: Path)
 def test_fixtures_of_conftest_and_classes_of_the_module(project: Path) -> None:
     problem = found(project)["longest"]
     assert isinstance(problem, Problem)
-    assert "class Word:" in problem.setup
+    assert problem.setup.startswith("from __future__ import annotations\n\n\nfrom dataclasses import dataclass\n")
     assert "@dataclass\nclass Word:" in problem.statement
     assert problem.reference_tests == (
         "def fixture_words():\n    return [Word('a'), Word('bcd')]\nwords = fixture_words()\n"

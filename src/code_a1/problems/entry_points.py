@@ -155,6 +155,7 @@ def entry_is_class(problem: Problem) -> bool:
         return False
 
 
+@lru_cache(maxsize=4096)
 def is_check_program(source: str) -> bool:
     """Whether a test is a whole program that defines `check(candidate)`, as HumanEval and EvalPlus write it."""
     try:

@@ -11,12 +11,15 @@ from pathlib import Path
 from code_a1.assertions.names import bound_names, changed_names, free_names
 from code_a1.problems.entry_points import parse_source
 
+MAX_HOPS = 8
+"""Packages through which a name is followed to where it is defined."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
 class Module:
-    """A file of Python. `parts` is its dotted name below the project folder: ("src", "pkg", "text")."""
+    """A file of Python. `parts` is its dotted name from the folder on that `read` was given: ("src", "pkg", "text")."""
 
     path: Path
     parts: tuple[str, ...]
@@ -53,7 +56,8 @@ class Module:
         """Top-level statements that the names come from, directly and through others, in order."""
         wanted = [name for name in names if name in self.bindings]
         seen = set(wanted)
-        needed: set[int] = {id(s) for s in self.tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"}
+        future = [s for s in self.tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
+        needed = {id(statement) for statement in future if wanted}
         while wanted:
             for statement in self.bindings[wanted.pop()]:
                 if id(statement) not in needed:
@@ -84,14 +88,28 @@ class Module:
         return "\n".join(self.source.splitlines()[function.lineno - 1 : first.end_lineno]) + "\n"
 
 
+def _packages_above(path: Path) -> int:
+    """How many folders with an `__init__.py` a file lies in; its name begins with the outermost, or further out."""
+    folders = [folder for folder in path.parents if folder.name]
+    outside = (i for i, folder in enumerate(folders) if not (folder / "__init__.py").exists())
+    return next(outside, len(folders)) - (path.name == "__init__.py")
+
+
+def import_root(folder: Path) -> Path:
+    """The folder that names of packages start from: above `folder` where that is a package itself."""
+    while (folder / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
 class Project:
     """The modules of a project, found by the names under which they are imported."""
 
     def __init__(self, modules: Iterable[Module]) -> None:
-        self._by_suffix: dict[tuple[str, ...], Module] = {}
+        self._by_name: dict[tuple[str, ...], Module] = {}
         for module in sorted(modules, key=lambda m: (len(m.parts), m.parts)):  # the shortest path wins a name
-            for start in range(len(module.parts)):
-                self._by_suffix.setdefault(module.parts[start:], module)
+            for start in range(max(1, len(module.parts) - _packages_above(module.path))):
+                self._by_name.setdefault(module.parts[start:], module)
 
     def find(self, name: str, importer: Module, level: int = 0) -> Module | None:
         """The module that `import name`, or `from ..name` with a level, means in `importer`."""
@@ -99,7 +117,7 @@ class Project:
         if level:
             package = importer.package
             parts = package[: len(package) - level + 1] + parts
-        return self._by_suffix.get(parts) if parts else None
+        return self._by_name.get(parts) if parts else None
 
     def imported(self, node: ast.Import | ast.ImportFrom, importer: Module) -> Iterator[tuple[str, Module, str]]:
         """What an import binds of the project: the local name, the module, and the name in it ("" is the module)."""
@@ -120,11 +138,17 @@ class Project:
 
     def _origin(self, module: Module, name: str, depth: int = 0) -> tuple[Module, str]:
         """Where a name comes from that a package passes on from one of its modules."""
-        for node in module.tree.body:
-            if isinstance(node, ast.ImportFrom) and depth < 8 and any((a.asname or a.name) == name for a in node.names):
+        passed_on = [n for n in module.tree.body if isinstance(n, ast.ImportFrom)] if depth < MAX_HOPS else []
+        for node in passed_on:
+            if any((alias.asname or alias.name) == name for alias in node.names):
                 for local, home, original in self.imported(node, module):
                     if local == name and original and home is not module:
                         return self._origin(home, original, depth + 1)
+            star = self.find(node.module or "", module, node.level) if node.names[0].name == "*" else None
+            if star is not None and star is not module:
+                home, original = self._origin(star, name, depth + 1)
+                if original in home.bindings:
+                    return home, original
         return module, name
 
     def is_own(self, node: ast.AST, importer: Module) -> bool:

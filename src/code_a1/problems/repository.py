@@ -2,7 +2,8 @@
 
 A function becomes a problem if it stands at the top level of a module, has a docstring, needs no other module of the
 project, and has tests that can be read as data. What it needs of its own module is carried along in the reference;
-what its tests need besides goes into `setup` and is shown in the statement. Nothing is imported or run here.
+what its signature and its tests need besides goes into `setup` and is shown in the statement. Nothing is imported or
+run here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from code_a1.assertions import parse_assertions, to_source
 from code_a1.assertions.names import free_names
 from code_a1.errors import ProblemError
 from code_a1.problems.fields import RowError, Unsuited
-from code_a1.problems.modules import Function, Module, Project
+from code_a1.problems.modules import Function, Module, Project, import_root
 from code_a1.problems.rows import Row, Source
 from code_a1.records import RejectedTest
 
@@ -34,7 +35,11 @@ class _TestFile:
     module: Module
     body: list[ast.stmt]
     names: dict[str, tuple[Module, str]] = field(default_factory=dict)
-    """Local name → where it comes from; ("pkg.text", "") stands for the module itself."""
+    """Local name → the module and the name in it that it stands for; "" for the module itself."""
+    called: set[tuple[str, str]] = field(default_factory=set)
+    """Path of the module and name of everything in the project that is called."""
+    local: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    """The body as `_Local` writes it for the module of each path."""
 
 
 def repository_rows(folder: Path) -> Source:
@@ -44,13 +49,15 @@ def repository_rows(folder: Path) -> Source:
     """
     if not folder.is_dir():
         raise ProblemError(f"{folder}: no such folder; the format 'repo' takes a folder of Python modules with tests")
+    folder = folder.resolve()
+    root = import_root(folder)
     modules: list[Module] = []
     broken: list[Row] = []
     for path in sorted(folder.rglob("*.py")):
         relative = path.relative_to(folder)
         if _SKIPPED.isdisjoint(relative.parts) and not any(part.startswith(".") for part in relative.parts):
             try:
-                modules.append(Module.read(path, folder))
+                modules.append(Module.read(path, root))
             except (OSError, ValueError) as error:
                 broken.append(Row(1, RowError(f"is not Python that can be read: {error}"), str(path)))
     tests = [m for m in modules if _is_test(m.path)]
@@ -68,17 +75,21 @@ def _rows(folder: Path, modules: Sequence[Module], tests: Sequence[Module], brok
     project = Project(m for m in modules if not _is_test(m.path))
     files = [_read_tests(test, modules, project) for test in tests]
     yield from broken
+    found = False
     for module in modules:
         if _is_test(module.path) or module.path.name == "conftest.py" or not _TEST_FOLDERS.isdisjoint(module.parts):
             continue
         for name, function in module.functions.items():
-            callers = [file for file in files if _calls(file, module, name)]
+            callers = [file for file in files if (str(module.path), name) in file.called]
             if callers:
+                found = True
                 try:
                     fields: dict[str, object] | RowError = _problem_row(folder, project, module, function, callers)
                 except RowError as error:
                     fields = error
                 yield Row(function.lineno, fields, str(module.path))
+    if not found:
+        raise ProblemError(f"{folder}: its {len(tests)} test files call no top-level function of its modules by name")
 
 
 def _read_tests(test: Module, modules: Sequence[Module], project: Project) -> _TestFile:
@@ -88,6 +99,9 @@ def _read_tests(test: Module, modules: Sequence[Module], project: Project) -> _T
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 file.names |= {local: (home, name) for local, home, name in project.imported(node, source)}
+    calls = [n.func for s in file.body for n in ast.walk(s) if isinstance(n, ast.Call)]
+    meant = (_meaning(call, file) for call in calls)
+    file.called |= {(str(home.path), name) for home, name in filter(None, meant)}
     return file
 
 
@@ -110,9 +124,23 @@ def _meaning(node: ast.expr, file: _TestFile) -> tuple[Module, str] | None:
     return None
 
 
-def _calls(file: _TestFile, module: Module, name: str) -> bool:
-    calls = (n.func for s in file.body for n in ast.walk(s) if isinstance(n, ast.Call))
-    return any((found := _meaning(f, file)) is not None and found[0] is module and found[1] == name for f in calls)
+def _about(body: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
+    """The statements without the tests that mention the name neither themselves nor through helpers and fixtures."""
+    used = {s.name: {n.id for n in ast.walk(s) if isinstance(n, ast.Name)} for s in body if isinstance(s, _DEFINITIONS)}
+    for s in body:
+        if isinstance(s, _DEFINITIONS):
+            used[s.name] |= {n.arg for n in ast.walk(s) if isinstance(n, ast.arg)}
+    about = {name}
+    while more := {definition for definition, names in used.items() if names & about} - about:
+        about |= more
+    return [s for s in body if not (isinstance(s, _DEFINITIONS) and _is_test_name(s.name) and s.name not in about)]
+
+
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def _is_test_name(name: str) -> bool:
+    return name.lower().startswith("test")
 
 
 class _Local(ast.NodeTransformer):
@@ -159,12 +187,13 @@ def _problem_row(
     tests, rejected = _tests_of(name, project, module, files)
     if not tests:
         raise Unsuited(f"no test of {name} can be judged by calls and values: {rejected}")
-    told = {n for test in tests for s in ast.parse(test).body for n in free_names(s)} & module.bindings.keys() - {name}
-    given = [s for s in module.needed_by(told) if s is not function] if told else []
+    told = {n for test in tests for s in ast.parse(test).body for n in free_names(s)}
+    told |= free_names(function.args) | (free_names(function.returns) if function.returns else set())
+    given = [s for s in module.needed_by(sorted(told - {name})) if s is not function]
     _refuse_own_imports(given, project, module, name)
     setup = module.text_of(given)
     return {
-        "problem_id": f"{folder.resolve().name}/{module.path.relative_to(folder).as_posix()}:{name}",
+        "problem_id": f"{folder.name}/{module.path.relative_to(folder).as_posix()}:{name}",
         "statement": f"{setup}\n\n{head}" if setup else head,
         "entry_point": name,
         "reference_solution": module.text_of(reference),
@@ -187,9 +216,12 @@ def _tests_of(name: str, project: Project, module: Module, files: Sequence[_Test
     found: dict[str, None] = {}
     reason = "no assert depends on a call of it"
     for file in files:
-        local = _Local(file, module, project)
-        body = [local.visit(copy.deepcopy(statement)) for statement in file.body]
-        text = ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
+        body = file.local.get(str(module.path))
+        if body is None:
+            local = _Local(file, module, project)
+            body = [ast.fix_missing_locations(local.visit(copy.deepcopy(statement))) for statement in file.body]
+            file.local[str(module.path)] = body
+        text = ast.unparse(ast.Module(_about(body, name), []))
         for test in parse_assertions(text, name, max_tests=10_000):
             if isinstance(test, RejectedTest):
                 reason = test.reason if "call" not in test.reason else reason
