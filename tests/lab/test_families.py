@@ -67,6 +67,13 @@ def test_slots_fill_words_and_code():
         fill_code("$missing", parts)
 
 
+def test_a_part_of_several_terms_keeps_together():
+    parts = Pick("p", (("odd or small", "x % 2 == 1 or x < $k"),), Int("k", 3, 3)).draw(Random(0))
+    parts |= Cases("v end f", (("x % 3", " + 1", "max"),)).draw(Random(0))
+    filled = fill_code("lambda x, n: -$v if $p and x != n$end else $f(x, $k)", parts)
+    assert filled == "lambda x, n: -(x % 3) if (x % 2 == 1 or x < 3) and x != n + 1 else max(x, 3)"
+
+
 def test_an_unknown_domain_is_named():
     with pytest.raises(ValueError, match="family f: no domain 'number'; there are int, "):
         family("f", "x: number -> int", ("Return x.",), "return x")

@@ -44,7 +44,7 @@ def lab_problems(count: int, output: str, seed: int, split: str, tests: str, bug
 
 @lab.command(short_help="Train the tiny base model.")
 @click.option("-o", "output", required=True, metavar="FOLDER", help="New folder for the model and its card.")
-@click.option("--steps", default=3000, show_default=True, help="Optimizer steps.")
+@click.option("--steps", default=3500, show_default=True, help="Optimizer steps.")
 @click.option("--problems", "count", default=6000, show_default=True, help="Problems of the split train.")
 @click.option("--hidden-size", default=192, show_default=True, help="Width of the model, a multiple of 32.")
 @click.option("--layers", default=4, show_default=True, help="Layers of the model.")

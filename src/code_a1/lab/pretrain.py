@@ -39,9 +39,9 @@ class Recipe:
 
     problems: int = 6000
     """Problems of the split `train`, drawn with the seed."""
-    steps: int = 3000
+    steps: int = 3500
     """Optimizer steps."""
-    problems_per_step: int = 24
+    problems_per_step: int = 8
     """Problems of a step; each gives a lesson to both roles."""
     answers_per_lesson: int = 2
     """Answers to one prompt; they share its computation."""

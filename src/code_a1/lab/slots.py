@@ -6,8 +6,9 @@ escaping.
 
 from __future__ import annotations
 
-import string
-from collections.abc import Mapping, Sequence
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Protocol
@@ -123,18 +124,35 @@ def draw_all(slots: Sequence[Slot], rng: Random) -> dict[str, Part]:
 
 def fill_words(text: str, parts: Draw) -> str:
     """The text with every `$name` replaced by the words of that part. Raises KeyError for a name without a part."""
-    return _fill(text, {name: part.words for name, part in parts.items()})
+    return _fill(text, parts, lambda part: part.words, str)
 
 
 def fill_code(text: str, parts: Draw) -> str:
-    """The text with every `$name` replaced by the code of that part. Raises KeyError for a name without a part."""
-    return _fill(text, {name: part.code for name, part in parts.items()})
+    """The text with every `$name` replaced by the code of that part, an expression in brackets where it needs them.
+
+    Raises KeyError for a name without a part.
+    """
+    return _fill(text, parts, lambda part: part.code, _bracketed)
 
 
-def _fill(text: str, texts: Mapping[str, str]) -> str:
-    while "$" in text:  # parts may name parts
-        text = string.Template(text).substitute(texts)
-    return text
+NAME = re.compile(r"\$(?:([a-z]\w*)|\{([a-z]\w*)\})")
+
+
+def _fill(text: str, parts: Draw, side: Callable[[Part], str], finish: Callable[[str], str]) -> str:
+    """Replace names, also those in parts, innermost first."""
+    return NAME.sub(lambda found: finish(_fill(side(parts[found[1] or found[2]]), parts, side, finish)), text)
+
+
+def _bracketed(code: str) -> str:
+    """The code in brackets if it is an expression of several terms; Python's unparser removes what is not needed.
+
+    What begins with a space is the tail of an expression, such as ` + 1`.
+    """
+    try:
+        node = ast.parse(code, mode="eval").body if not code.startswith(" ") else None
+    except SyntaxError:
+        return code
+    return f"({code})" if isinstance(node, ast.BoolOp | ast.Compare | ast.BinOp | ast.UnaryOp | ast.IfExp) else code
 
 
 # -- slots that many families share ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ FAMILIES = (
     family(
         "initials",
         "s: words -> str",
-        ("Return the $w letters of the words of s that $r, in order. Words are separated by one or more spaces.",),
+        ("Return the $w characters of the words of s that $r, in order. Words are separated by one or more spaces.",),
         "return ''.join(w[$at] for w in s.split() if $r)",
         Cases("w at", (("first", "0"), ("last", "-1"))),
         TEXT,
@@ -141,8 +141,8 @@ FAMILIES = (
             (
                 ("every word but the first", "i > 0"),
                 ("every word", "i >= 0"),
-                ("every word of more than $k letters", "len(w) > $k"),
-                ("every word but the first that has at least $k letters", "i > 0 and len(w) >= $k"),
+                ("every word of more than $k characters", "len(w) > $k"),
+                ("every word but the first that has at least $k characters", "i > 0 and len(w) >= $k"),
                 ("every second word, from the second on,", "i % 2 == 1"),
             ),
             Int("k", 1, 3),
