@@ -186,6 +186,11 @@ class EvaluationConfig(Section):
     """Softmax temperature of evaluation; 0 is greedy."""
     mutants_per_problem: PositiveInt = 10
     """Mutants of a held-out reference that suites have to kill; one of them is the program that the tester is shown."""
+    benches: tuple[str, ...] = ()
+    """Benchmarks of the code policy, as `code-a1 eval code --bench` takes them: names, NAME=FILE, or files. Their
+    problems are left out of training as well."""
+    bench_limit: NonNegativeInt = 0
+    """Problems drawn of each benchmark with the run's seed, the same in every evaluation; 0 takes all."""
     at_start: bool = True
     """Evaluate before the first step too: what everything later is compared with."""
 

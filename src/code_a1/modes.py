@@ -189,8 +189,11 @@ def _contradictions(config: Config, mode: Mode) -> list[str]:
         found.append(
             "evaluation.temperature = 0 draws the same answer every time: set it above 0, or ask for one answer"
         )
-    if config.eval_every and config.evaluation.problems is None:
-        found.append(f"eval_every = {config.eval_every} needs held-out problems: set evaluation.problems.path")
+    if config.eval_every and config.evaluation.problems is None and not config.evaluation.benches:
+        found.append(
+            f"eval_every = {config.eval_every} needs something to measure: set evaluation.problems.path to held-out "
+            "problems, or evaluation.benches"
+        )
     return found
 
 

@@ -10,6 +10,7 @@ import click
 
 from code_a1 import __version__
 from code_a1.cli.bench import bench
+from code_a1.cli.compare import compare
 from code_a1.cli.doctor import doctor
 from code_a1.cli.evaluate import evaluation
 from code_a1.cli.judge import judge
@@ -36,7 +37,7 @@ def cli() -> None:
     """
 
 
-for command in (train, evaluation, report, runs, judge, problems, suites, lab, bench, doctor):
+for command in (train, evaluation, compare, report, runs, judge, problems, suites, lab, bench, doctor):
     cli.add_command(command)
 
 
