@@ -192,8 +192,10 @@ class Child:
         if self.born:
             self.used_s = time.monotonic() - self.born
             return self.used_s
-        with contextlib.suppress(OSError):  # ended and reaped: what was read last stands
+        try:
             self.used_s = time.clock_gettime(self.clock)
+        except OSError:  # ended and reaped: what was read last stands
+            return self.used_s
         return self.used_s
 
     def tick(self, seconds: float) -> None:

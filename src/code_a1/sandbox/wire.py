@@ -112,7 +112,7 @@ def pack_result(ticket: int, outcomes: list[Outcome]) -> bytes:
     """A frame with the outcome of loading and those of the calls."""
     parts = [_RESULT.pack(ticket, len(outcomes))]
     for outcome in outcomes:
-        detail = clip(outcome.detail)
+        detail = clip(outcome.detail) if outcome.detail else b""
         head = (CODES[outcome.kind], outcome.shared_process, outcome.cpu_s, len(detail), len(outcome.payload))
         parts += (_OUTCOME.pack(*head), detail, outcome.payload)
     return frame(b"".join(parts))
