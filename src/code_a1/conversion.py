@@ -85,7 +85,11 @@ class _Candidate:
 
 
 class Converter:
-    """Turns rows into checked problems, some hundred at a time; `done` counts along."""
+    """Turns rows into checked problems, some hundred at a time; `done` counts along.
+
+    `on_rows` is called with the number of rows read since the last call, and with 0 while programs finish, from another
+    thread.
+    """
 
     def __init__(
         self, judge: Judge, selection: Selection, on_finding: OnFinding, on_rows: Callable[[int], None]
@@ -226,7 +230,7 @@ class Converter:
 
     def _run(self, candidates: Sequence[_Candidate]) -> None:
         """Every reference on its tests, twice; tests that say nothing against it and cannot be judged are taken out."""
-        judged_P = self._judge.check_references([c.problem for c in candidates])
+        judged_P = self._judge.check_references([c.problem for c in candidates], lambda _: self._on_rows(0))
         # a reference with a test that holds has loaded; of the others loading says why nothing does
         silent = [
             c

@@ -119,7 +119,7 @@ class _Progress:
             self._told = now
             of = f" of {self._total:,}" if self._total else ""
             rate = self.done.rows / (now - self._start)
-            self._view.message(f"{self.done.rows:,}{of} rows, {self.done.written:,} written, {rate:.0f} rows/s")
+            self._view.message(f"{self.done.rows:,}{of} rows read, {self.done.written:,} written, {rate:.0f} rows/s")
 
     def close(self) -> None:
         self._view.close()
