@@ -112,7 +112,7 @@ def _missing_packages(config: Config) -> list[str]:
     needed = dict.fromkeys(["torch", "transformers"] if config.engine == "local" else [], "local")
     if any(p.lora for p in (config.code_policy, config.test_policy)):
         needed["peft"] = "local"
-    if config.opponents.mutants or config.eval_every:
+    if config.opponents.mutants or config.eval_every or mode_of(config).supervised:
         needed["cosmic_ray"] = "mutation"
     return [f"package {n}: pip install 'code-a1[{extra}]'" for n, extra in needed.items() if not has_package(n)]
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from code_a1.config import ProblemsConfig
 from code_a1.judge import Judge
+from code_a1.mutation import require_operators
 from code_a1.problems import load_problems
 from code_a1.reference_check import check_references
 from code_a1.report.live import LiveView
@@ -37,6 +38,7 @@ def export_to_file(
     as_json: bool,
 ) -> int:
     """Export with progress on stderr, print the closing table. Returns how many tests the file holds."""
+    require_operators()
     known = load_problems(ProblemsConfig(path=problems, limit=limit))
     view = LiveView()
     with ExitStack() as stack:

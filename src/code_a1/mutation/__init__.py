@@ -15,6 +15,7 @@ from code_a1.mutation.kills import (
 )
 from code_a1.mutation.minimise import minimise
 from code_a1.mutation.mutants import Mutant, make_mutants
+from code_a1.mutation.operators import require_operators
 
 __all__ = [
     "KillMatrix",
@@ -25,5 +26,6 @@ __all__ = [
     "make_mutants",
     "minimise",
     "mutant_limits",
+    "require_operators",
     "run_mutants",
 ]

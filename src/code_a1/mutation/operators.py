@@ -37,6 +37,11 @@ def positions(source: str) -> Iterator[Position]:
             yield Position(name, occurrence, line)
 
 
+def require_operators() -> None:
+    """Raise MissingExtra now rather than at the first mutant."""
+    _operators()
+
+
 def apply(source: str, position: Position) -> str:
     """The source with one change made. It need not be Python any more: some operators put words together."""
     from cosmic_ray.mutating import mutate_code  # noqa: PLC0415 - an optional extra

@@ -19,6 +19,7 @@ from code_a1.errors import ProblemError
 from code_a1.interrupt import Interrupt
 from code_a1.judge import Judge
 from code_a1.mistake_book import MistakeBook
+from code_a1.mutation import require_operators
 from code_a1.problems import Benchmark, Dropped, decontaminate, load_problems
 from code_a1.records import Problem, Prompt, Sample
 from code_a1.reference_check import check_references
@@ -44,10 +45,12 @@ def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | 
 
     Raises:
         ProblemError: no problem to train on, or none whose suites came to an example.
+        MissingExtra: cosmic-ray, or what the engine needs, is not installed.
         CodeA1Error: as its message says.
     """
     view = view or View()
     with ExitStack() as stack:
+        require_operators()
         config = RunDir.reserve(config)
         interrupt = stack.enter_context(Interrupt())
         sandbox = stack.enter_context(open_sandbox(config.sandbox))
