@@ -254,6 +254,9 @@ class LossConfig(Section):
     """Weight of the k3 estimate of the KL divergence to the reference policy; 0 needs no reference policy."""
     old_logprobs: Literal["recompute", "sampler"] = "recompute"
     """Denominator of the ratio: recomputed by the training forward, or as the sampler reported them."""
+    importance_cap: NonNegativeFloat = 0.0
+    """Truncated importance sampling: each token weighs exp(recomputed - sampler's log-prob), at most this much (2 is
+    usual). For a sampler that computes differently from the trainer, such as vLLM or bfloat16; 0 leaves it out."""
 
 
 class PolicyConfig(Section):
@@ -274,6 +277,10 @@ class PolicyConfig(Section):
     """Tokens of one forward and backward pass, prompts included; bounds memory."""
     sampling_slots: PositiveInt = 64
     """Rows decoded together."""
+    sampler: Literal["own", "vllm"] = "own"
+    """Who samples: the engine's own sampler, or vLLM where it is installed (docs/engine.md)."""
+    vllm_memory_share: Annotated[float, Field(gt=0, le=1)] = 0.4
+    """Share of the GPU's memory that vLLM may take while it samples; it sleeps while the policy learns."""
     optimizer: OptimizerConfig = OptimizerConfig()
     loss: LossConfig = LossConfig()
 

@@ -16,7 +16,7 @@ from code_a1.engines.base import Metrics, PolicyEngine, TrainingRow
 from code_a1.errors import TrainingError
 from code_a1.records import Sample
 
-TOKEN_MEANS = ("loss", "kl", "clip_fraction", "entropy", "ratio_mean")
+TOKEN_MEANS = ("loss", "kl", "clip_fraction", "entropy", "ratio_mean", "importance_weight", "importance_truncated")
 
 
 def learning_rate(optimizer: OptimizerConfig, step: int, steps: int) -> float:
@@ -140,7 +140,9 @@ def _learn(engine: PolicyEngine, rows: Sequence[TrainingRow], rate: float, where
 def _summary(parts: Sequence[Mapping[str, float]]) -> Metrics:
     """Combine the minibatches: means weighted by tokens, the plain mean of the gradient norms."""
     tokens = sum(part["tokens"] for part in parts)
-    means = {name: sum(part[name] * part["tokens"] for part in parts) / tokens for name in TOKEN_MEANS}
+    means = {
+        name: sum(part[name] * part["tokens"] for part in parts) / tokens for name in TOKEN_MEANS if name in parts[0]
+    }
     return means | {"grad_norm": sum(part["grad_norm"] for part in parts) / len(parts)}
 
 

@@ -21,6 +21,7 @@ from code_a1.engines.local.loss import policy_loss, supervised_loss
 from code_a1.engines.local.optimizer import MasterAdamW
 from code_a1.engines.local.packing import Pack, pack
 from code_a1.engines.local.sampler import Sampler
+from code_a1.engines.local.vllm import VllmSampler, check_agreement
 from code_a1.engines.local.weights import load_policy, save_merged, save_policy, weights_of
 from code_a1.errors import ModelError, TrainingError
 from code_a1.records import Completion, Prompt, Sample
@@ -58,6 +59,7 @@ class LocalEngine:
             self._optimizer = MasterAdamW(self._trained_parameters(), policy.optimizer)
         self._open_reference = reference or (lambda: open_backbone(policy))
         self._reference: Backbone | None = self._backbone if policy.lora is not None or not trainable else None
+        self._vllm: VllmSampler | None = None
         self._passes = 0
         self._counters: dict[str, float] = {}
         self._reset_counters()
@@ -98,6 +100,8 @@ class LocalEngine:
             raise ModelError(
                 f"cannot sample n = {n} completions of at most {params.max_tokens} tokens: both must be > 0"
             )
+        if self.policy.sampler == "vllm":
+            return self._run_vllm(encoded, n, params)
         return self._run(Sampler(self._backbone, self._adapter, encoded, n, params, slots=self.policy.sampling_slots))
 
     def logprobs(self, samples: Sequence[Sample], *, reference: bool = False) -> list[tuple[float, ...]]:
@@ -133,7 +137,7 @@ class LocalEngine:
                 metrics = self._learn(part, [rows[m] for m in part.members], tokens)
                 if not math.isfinite(metrics["loss"]):
                     raise TrainingError(f"the loss is {metrics['loss']}")
-                totals = {name: totals[name] + metrics[name] for name in totals}
+                totals = {name: totals.get(name, 0.0) + value for name, value in metrics.items()}
             self._optimizer.commit()
         self._counters["trained_tokens"] += tokens
         return {**totals, "tokens": tokens}
@@ -144,7 +148,10 @@ class LocalEngine:
             return {"grad_norm": self._optimizer.step(learning_rate)}
 
     def sync(self) -> None:
-        """Nothing to do: the sampler reads the weights that are trained."""
+        """Hand the weights to vLLM where it samples, and check; the engine's own sampler reads what is trained."""
+        if self._vllm is not None:
+            self._vllm.sync()
+            check_agreement(self, self._vllm)
 
     def save(self, path: Path) -> None:
         """Write adapter or full weights, tokenizer and optimizer state into the new folder `path`."""
@@ -154,9 +161,15 @@ class LocalEngine:
         """Write full weights with the adapter merged in, for use without peft."""
         save_merged(path, self._backbone, self._adapter)
 
-    def sampling_as(self, path: Path) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def sampling_as(self, path: Path) -> Iterator[None]:
         """Sample as an earlier, saved policy; costs a second copy of the adapter, or of the weights without LoRA."""
-        return weights_of(path, self._backbone, self._adapter)
+        try:
+            with weights_of(path, self._backbone, self._adapter):
+                self.sync()
+                yield
+        finally:
+            self.sync()
 
     def load(self, path: Path) -> None:
         """Read back what `save` wrote. Raises CheckpointError if it does not fit."""
@@ -164,7 +177,9 @@ class LocalEngine:
 
     def close(self) -> None:
         """Free the weights; a backbone that another policy uses lives on."""
-        for name in ("_backbone", "_reference", "_optimizer", "_open_reference"):
+        if (vllm := self.__dict__.get("_vllm")) is not None:
+            vllm.close()
+        for name in ("_backbone", "_reference", "_optimizer", "_open_reference", "_vllm"):
             self.__dict__.pop(name, None)
         gc.collect()
         if torch.cuda.is_available():
@@ -202,6 +217,21 @@ class LocalEngine:
                 return
             yield group
 
+    def _run_vllm(self, prompts: Sequence[tuple[int, ...]], n: int, params: SamplingParams) -> Iterator[SampledGroup]:
+        with self._clock("sample"), _memory_advice():
+            if self._vllm is None:
+                self._vllm = VllmSampler(
+                    self._backbone,
+                    self._adapter,
+                    slots=self.policy.sampling_slots,
+                    memory_share=self.policy.vllm_memory_share,
+                    seed=self._seed,
+                )
+                check_agreement(self, self._vllm)
+            groups = list(self._vllm.sample(prompts, n, params))
+            self._counters["sampled_tokens"] += sum(len(c.tokens) for group in groups for c in group.completions)
+        yield from groups
+
     def _learn(self, part: Pack, rows: Sequence[TrainingRow], tokens: int) -> dict[str, float]:
         """Forward and backward of one pack; its gradients wait in the optimizer for `commit`."""
         backbone, config = self._backbone, self.policy.loss
@@ -214,12 +244,18 @@ class LocalEngine:
         ref: Tensor | None = None
         if config.kl_coef > 0 and not supervised:
             ref = self._column([value for row in rows for value in row.ref_logprobs or ()])
+        sampled: Tensor | None = None
+        if config.importance_cap > 0:
+            sampled = self._column([value for row in rows for value in row.sample.completion.sampling_logprobs])
 
         def loss_of(logprobs: Tensor, chunk: slice) -> tuple[Tensor, dict[str, Tensor]]:
             if supervised:
                 return supervised_loss(logprobs, advantages[chunk], tokens=tokens)
             reference = None if ref is None else ref[chunk]
-            return policy_loss(logprobs, old[chunk], reference, advantages[chunk], config, tokens=tokens)
+            drawn = None if sampled is None else sampled[chunk]
+            return policy_loss(
+                logprobs, old[chunk], reference, advantages[chunk], config, tokens=tokens, sampling_logprobs=drawn
+            )
 
         hidden = _hidden(backbone, part)
         slope, trained, metrics = backbone.head.backward(hidden.detach(), part.targets, loss_of)

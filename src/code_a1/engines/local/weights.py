@@ -44,20 +44,23 @@ def save_policy(path: Path, backbone: Backbone, adapter: str | None, optimizer: 
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def save_merged(path: Path, backbone: Backbone, adapter: str | None) -> None:
-    """Write full weights, the adapter's update added, that need neither peft nor the base model."""
-    weights: dict[str, Tensor] = {}
+def merged_weights(backbone: Backbone, adapter: str | None) -> Iterator[tuple[str, Tensor]]:
+    """Full weights under the model's own names, the adapter's update added; what it does not touch is not copied."""
     layers = {name: module for name, module in backbone.model.named_modules() if hasattr(module, "base_layer")}
     for name, tensor in backbone.model.state_dict().items():
         owner = next((layer for layer in layers if name.startswith(f"{layer}.")), None)
         if owner is None:
-            weights[name] = tensor
+            yield name, tensor
         elif name.startswith(f"{owner}.base_layer."):
             own = name.removeprefix(f"{owner}.base_layer.")
             update = layers[owner].get_delta_weight(adapter) if own == "weight" and adapter else 0.0
-            weights[f"{owner}.{own}"] = (tensor.float() + update).to(tensor.dtype)
+            yield f"{owner}.{own}", (tensor.float() + update).to(tensor.dtype)
+
+
+def save_merged(path: Path, backbone: Backbone, adapter: str | None) -> None:
+    """Write full weights, the adapter's update added, that need neither peft nor the base model."""
     with quiet_transformers():
-        backbone.model.save_pretrained(path, state_dict=weights)
+        backbone.model.save_pretrained(path, state_dict=dict(merged_weights(backbone, adapter)))
     backbone.tokenizer.save_pretrained(path)
 
 
