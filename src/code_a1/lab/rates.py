@@ -71,7 +71,7 @@ SIZES = RolloutConfig(
     max_code_prompt_tokens=CONTEXT_WINDOW,
     max_test_prompt_tokens=CONTEXT_WINDOW,
     max_code_tokens=128,
-    max_test_tokens=192,
+    max_test_tokens=224,
 )
 """Sizes of the lab: what fits a model of its own."""
 
