@@ -76,6 +76,10 @@ def test_raises():
 
 def test_of_something_else():
     assert 1 == 1
+
+def test_random():
+    import random
+    assert count_even([random.random()]) == 0
 """
 
 
@@ -113,7 +117,7 @@ def test_pytest_files_become_single_asserts_that_were_run(tmp_path, capsys) -> N
         "rows": 10,
         "written": 1,
         "tests": 4,
-        "tests_left_out": {"MALFORMED": 1, "OFF_TARGET": 1},
+        "tests_left_out": {"MALFORMED": 1, "OFF_TARGET": 1, "NONDETERMINISTIC": 1},
         "left_out": {
             "no problem of a function": 1,
             "repetition": 1,
@@ -139,6 +143,25 @@ def test_pytest_files_become_single_asserts_that_were_run(tmp_path, capsys) -> N
     ):
         assert text in listed
     assert "row_8" not in listed
+
+
+def test_a_test_whose_helper_asserts_is_left_out(tmp_path, capsys) -> None:
+    tests = """
+from solution import count_even
+
+def checked(xs):
+    assert xs
+    return count_even(xs)
+
+def test_helper():
+    assert checked([2]) == 1
+
+def test_plain():
+    assert count_even([2]) == 1
+"""
+    out = tmp_path / "out.jsonl"
+    convert("kodcode", jsonl(tmp_path / "rows.jsonl", kodcode(1, test=tests)), "-o", out, capsys=capsys)
+    assert written(out)["row_1"].reference_tests == ("assert count_even([2]) == 1",)
 
 
 def test_strict_ends_with_1_after_a_broken_row_alone(tmp_path, capsys) -> None:

@@ -23,7 +23,7 @@ from code_a1.problems import BadRow, Benchmark, Dropped
 from code_a1.problems.decontaminate import contamination
 from code_a1.problems.fields import RowError
 from code_a1.problems.loading import Reading, ReadRow, Repeats, TakenIds
-from code_a1.records import Problem, RejectedTest, Validity
+from code_a1.records import JudgedTest, Problem, RejectedTest, TestCase, Validity
 from code_a1.reference_check import ReferenceReport, Status, report_reference
 
 CHUNK = 256
@@ -213,20 +213,26 @@ class Converter:
 
     def _with_single_tests(self, problem: Problem) -> tuple[Problem, Counter[str]]:
         """The problem with one assert in each of its tests, and what in them is no test."""
-        asserts: list[str] = []
-        checks: list[str] = []
+        asserts: dict[str, None] = {}
+        checks: dict[str, None] = {}
         rejected: Counter[str] = Counter()
         for source in problem.reference_tests:
-            parsed = self._judge.reference_tests(replace(problem, reference_tests=(source,)))
-            for test in parsed:
+            for test in self._parsed(problem, source):
                 if isinstance(test, RejectedTest):
                     rejected[str(test.validity)] += 1
                 elif test.kind == "check":
-                    checks.append(source)
+                    checks[source] = None
                 else:
-                    is_plain = len(parsed) == 1 and source.startswith("assert ")
-                    asserts.append(source if is_plain else to_source(test))
-        return replace(problem, reference_tests=tuple(dict.fromkeys((*asserts, *checks)))), rejected
+                    text = to_source(test)
+                    is_single = text == test.source or len(self._parsed(problem, text)) == 1
+                    if is_single:  # or what it needs holds asserts itself
+                        asserts[text] = None
+                    else:
+                        rejected[str(Validity.MALFORMED)] += 1
+        return replace(problem, reference_tests=(*asserts, *checks)), rejected
+
+    def _parsed(self, problem: Problem, source: str) -> tuple[TestCase | RejectedTest, ...]:
+        return self._judge.reference_tests(replace(problem, reference_tests=(source,)))
 
     def _run(self, candidates: Sequence[_Candidate]) -> None:
         """Every reference on its tests, twice; tests that say nothing against it and cannot be judged are taken out."""
@@ -239,12 +245,12 @@ class Converter:
         ]
         loads = dict(zip(map(id, silent), self._judge.load_references([c.problem for c in silent]), strict=True))
         for candidate, judged in zip(candidates, judged_P, strict=True):
-            usable = [t for t in judged if t.validity not in UNUSABLE]
+            usable = [t for t in judged if not _is_unusable(t)]
             candidate.report = report_reference(candidate.problem, usable, loads.get(id(candidate), ""))
             tests = candidate.problem.reference_tests
             assert len(tests) == len(judged), "every test was written as one assert"
-            kept = tuple(s for s, t in zip(tests, judged, strict=True) if t.validity not in UNUSABLE)
-            candidate.rejected.update(str(t.validity) for t in judged if t.validity in UNUSABLE)
+            kept = tuple(s for s, t in zip(tests, judged, strict=True) if not _is_unusable(t))
+            candidate.rejected.update(str(t.validity) for t in judged if _is_unusable(t))
             candidate.problem = replace(candidate.problem, reference_tests=kept)
 
     def _is_kept(self, candidate: _Candidate) -> bool:
@@ -261,6 +267,11 @@ class Converter:
             self._drop("too few tests", Dropped(problem.problem_id, reason + (f" ({others})" if others else "")))
             return False
         return True
+
+
+def _is_unusable(test: JudgedTest) -> bool:
+    """Whether something is wrong with the test alone; random arguments say nothing of the reference either."""
+    return test.validity in UNUSABLE or test.reason.startswith("its arguments: ")
 
 
 def _next_version(versions: Iterator[Problem]) -> Problem | None:

@@ -13,6 +13,7 @@ import pytest
 from code_a1.config import ProblemsConfig
 from code_a1.errors import ConfigError, MissingExtra, ProblemError
 from code_a1.problems import BUNDLED, BadRow, load_problems, read_rows, write_problems
+from code_a1.problems.rows import open_rows
 from code_a1.records import Problem
 
 
@@ -386,3 +387,30 @@ def test_a_failed_write_leaves_the_old_file_and_no_scratch(tmp_path: Path) -> No
     assert [p.name for p in tmp_path.iterdir()] == ["p.jsonl"]
     with pytest.raises(ProblemError, match="cannot be written"):
         write_problems(tmp_path / "no" / "folder" / "p.jsonl", [AWKWARD])
+
+
+# ---- how many rows there are -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [(b"", 0), (b"{}", 1), (b"{}\n", 1), (b"{}\n{}", 2), (b"{}\n\n{}\n", 3), (b"x" * (1 << 20) + b"\n", 1)],
+)
+def test_lines_are_counted_without_reading_them(tmp_path: Path, content: bytes, count: int) -> None:
+    (tmp_path / "p.jsonl").write_bytes(content)
+    assert open_rows(str(tmp_path / "p.jsonl")).count() == count
+    (tmp_path / "p.json").write_bytes(b"[]")
+    assert open_rows(str(tmp_path / "p.json")).count() is None
+
+
+def test_rows_of_parquet_and_of_folders_are_counted(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+
+    pq.write_table(pa.Table.from_pylist([row("a"), row("b")]), tmp_path / "a.parquet")
+    jsonl(tmp_path / "b.jsonl", row("c"))
+    assert open_rows(str(tmp_path / "a.parquet")).count() == 2
+    assert open_rows(str(tmp_path)).count() == 3
+    assert load(tmp_path) == ("a", "b", "c")
+    (tmp_path / "c.parquet").write_bytes(b"no")
+    assert open_rows(str(tmp_path)).count() is None

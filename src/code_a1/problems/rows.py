@@ -155,8 +155,12 @@ def _count_rows(files: Sequence[Path]) -> int | None:
     total = 0
     for path in files:
         if path.suffix == ".jsonl":
+            block = b"\n"
             with path.open("rb") as file:
-                total += sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+                while more := file.read(1 << 20):
+                    block = more
+                    total += block.count(b"\n")
+            total += not block.endswith(b"\n")  # the last line need not end
         elif path.suffix == ".parquet":
             try:
                 import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, and an optional extra
