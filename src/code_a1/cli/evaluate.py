@@ -21,6 +21,8 @@ def evaluation() -> None:
 @click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest completion.")
 @click.option("--greedy", is_flag=True, help="One greedy completion per problem beside the n.")
 @click.option("--limit", default=0, type=click.IntRange(0), help="Draw so many problems of each; 0 takes all.")
+@click.option("--since", metavar="DAY", help="LiveCodeBench: only contests from this day on, as 2024-08-31.")
+@click.option("--until", metavar="DAY", help="LiveCodeBench: only contests up to this day.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draws and of sampling.")
 @click.option("--server", metavar="URL", help="An OpenAI-compatible server, such as http://localhost:8000/v1.")
 @click.option("--key-from", default="OPENAI_API_KEY", show_default=True, metavar="VARIABLE", help="Its key, if any.")
@@ -40,10 +42,10 @@ def evaluation() -> None:
 def code(bench: str, **asked: object) -> None:
     r"""Sample programs for every problem of the benchmarks, judge them, and estimate pass@k.
 
-    A NAME is humaneval+ or mbpp+, looked for in the folder --data and then on the Hugging Face hub; FILE is
-    EvalPlus-shaped Parquet or JSONL, or problems in any format that training reads. Results per problem stay in the
-    output folder; the same command with the same folder goes on where it was broken off. docs/evaluation.md says what
-    is measured, and how.
+    A NAME is humaneval+, mbpp+ or livecodebench, looked for in the folder --data and then on the Hugging Face hub; FILE
+    is EvalPlus-shaped Parquet or JSONL, LiveCodeBench's JSONL, or problems in any format that training reads. Results
+    per problem stay in the output folder; the same command with the same folder goes on where it was broken off.
+    docs/evaluation.md says what is measured, and how.
 
     \b
     Examples:

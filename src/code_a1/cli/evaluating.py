@@ -16,8 +16,9 @@ from code_a1.config import PolicyConfig
 from code_a1.engines import PolicyEngine, open_policies
 from code_a1.engines.server import ServerEngine
 from code_a1.errors import ConfigError
+from code_a1.evaluation.code.livecodebench import parse_day
 from code_a1.evaluation.code.measure import Protocol
-from code_a1.evaluation.code.reading import open_benchmarks
+from code_a1.evaluation.code.reading import Window, open_benchmarks
 from code_a1.evaluation.code.run import evaluate_code
 from code_a1.evaluation.code.summary import summary_table
 from code_a1.report.live import LiveView
@@ -36,6 +37,8 @@ class Asked:
     max_tokens: int
     greedy: bool
     limit: int
+    since: str | None
+    until: str | None
     seed: int
     server: str | None
     key_from: str
@@ -60,7 +63,11 @@ def evaluate(asked: Asked) -> None:
     """Evaluate, show progress on stderr, print the closing table."""
     protocol = asked.protocol()
     benches = open_benchmarks(
-        [item.strip() for item in asked.benches if item.strip()], folder=asked.data, limit=asked.limit, seed=asked.seed
+        [item.strip() for item in asked.benches if item.strip()],
+        folder=asked.data,
+        limit=asked.limit,
+        seed=asked.seed,
+        window=Window(parse_day("--since", asked.since), parse_day("--until", asked.until)),
     )
     output = asked.output or Path("evals") / f"{Path(asked.model).name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     view = LiveView()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from code_a1.sandbox.checks import CheckProgram
     from code_a1.sandbox.pool import Sandbox
     from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
+    from code_a1.sandbox.scripts import Script
     from code_a1.sandbox.tiers import TierReport, probe
     from code_a1.sandbox.values import Array, Iterated, Structure
 
@@ -30,6 +31,7 @@ _HOMES = {
     "Program": "programs",
     "ProgramResult": "programs",
     "Sandbox": "pool",
+    "Script": "scripts",
     "Structure": "values",
     "TierReport": "tiers",
     "probe": "tiers",
@@ -46,6 +48,7 @@ __all__ = [
     "Program",
     "ProgramResult",
     "Sandbox",
+    "Script",
     "Structure",
     "TierReport",
     "probe",

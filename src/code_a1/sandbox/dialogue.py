@@ -104,7 +104,7 @@ class Dialogue:
             except (BrokenPipeError, ConnectionResetError):
                 raise ChildGone from None
             if late and (watch or time.monotonic() > deadlines[1]):
-                self._look_at_clocks(deadlines)
+                self.look_at_clocks(deadlines)
 
     def _record(
         self, nonce: bytes, codes: frozenset[int], deadlines: tuple[float, float], *, others_follow: bool = False
@@ -123,7 +123,7 @@ class Dialogue:
                     self.received = bytes(buffer[wanted:])
                     return code, bytes(buffer[head:start]), bytes(buffer[start:wanted])
             if buffer and not others_follow:
-                self._look_at_clocks(deadlines)  # so that nobody gains time by writing byte by byte
+                self.look_at_clocks(deadlines)  # so that nobody gains time by writing byte by byte
             chunk = self.child.receive(max(8192, wanted - len(buffer)))
             if chunk is None:
                 chunk = self._late(deadlines, others_follow)
@@ -137,7 +137,7 @@ class Dialogue:
     def _late(self, deadlines: tuple[float, float], others_follow: bool) -> bytes:
         """What has come after all, now that a tick went by without anything. Raises Overdue if the child is over."""
         try:
-            self._look_at_clocks(deadlines)
+            self.look_at_clocks(deadlines)
         except Overdue:
             # A child with more calls to do works on while nobody looks: its clock may have passed the limit after it
             # answered in time. (One that gets call after call waits, and its clock with it.)
@@ -146,7 +146,7 @@ class Dialogue:
             return chunk
         return b""
 
-    def _look_at_clocks(self, deadlines: tuple[float, float]) -> None:
+    def look_at_clocks(self, deadlines: tuple[float, float]) -> None:
         """Raise Overdue if the child is over a limit; else set when to look again."""
         if self.caller_is_gone():
             raise CallerGone("the caller is gone")

@@ -21,6 +21,7 @@ from code_a1.sandbox import wire
 from code_a1.sandbox.checks import CheckProgram
 from code_a1.sandbox.checksession import TOTAL_CPU_LIMITS
 from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
+from code_a1.sandbox.scripts import Script
 from code_a1.sandbox.tiers import TierReport, require
 from code_a1.sandbox.workerhandle import PendingJob, WorkerClosed, WorkerHandle
 
@@ -101,6 +102,17 @@ class Sandbox:
             return PendingJob(ticket, 0, wire.pack_check(ticket, program, limits), longest_s)
 
         for job in self._run(describe, programs):
+            assert job.result is not None
+            yield job.index, job.result.load
+
+    def run_scripts(self, scripts: Iterable[Script], limits: Limits | None = None) -> Iterator[tuple[int, Outcome]]:
+        """Like `run`, for whole programs on standard input: yields (position, outcome)."""
+        limits = limits or self.limits
+
+        def describe(ticket: int, script: Script) -> PendingJob:
+            return PendingJob(ticket, 0, wire.pack_script(ticket, script, limits), 2 * limits.wall_s_per_call)
+
+        for job in self._run(describe, scripts):
             assert job.result is not None
             yield job.index, job.result.load
 

@@ -24,7 +24,7 @@ from code_a1.errors import CodecError
 from code_a1.sandbox import codec
 from code_a1.sandbox.live import decode_live
 from code_a1.sandbox.programs import OutcomeKind
-from code_a1.sandbox.wire import ALL_CALLS, CODES, CPU_S, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, clip
+from code_a1.sandbox.wire import ALL_CALLS, CODES, CPU_S, FRAME, MAX_DETAIL, NONCE_BYTES, RECORD, SCRIPT, clip
 
 CHANNEL = 3
 """The descriptor of the child's end of its private socket."""
@@ -289,10 +289,11 @@ def serve(runner: Runner, nonce: bytes, body: bytes) -> None:
         nonce, body = receive()
 
 
-def main(confine: Callable[[int, float], None], checker: types.ModuleType) -> None:
+def main(confine: Callable[[int, float], None], checker: types.ModuleType, scripts: types.ModuleType) -> None:
     """Entry of a forked child, which never returns.
 
-    `confine(memory_mb, cpu_s)` gives up every privilege; `checker` is the module that runs check programs.
+    `confine(memory_mb, cpu_s)` gives up every privilege; `checker` and `scripts` are the modules
+    that run check programs and whole scripts.
     """
     try:
         _write(CHANNEL, b"\0")  # carries the credentials by which the worker knows this process
@@ -306,6 +307,8 @@ def main(confine: Callable[[int, float], None], checker: types.ModuleType) -> No
         del message, program, source, setup
         if check_entry:
             checker.run(runner, check_entry, nonce)
+        elif body == SCRIPT:
+            scripts.run(runner.texts[0][0], nonce)
         else:
             serve(runner, nonce, body)
     finally:

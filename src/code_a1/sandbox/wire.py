@@ -15,6 +15,7 @@ from typing import NamedTuple
 from code_a1.sandbox import codec
 from code_a1.sandbox.checks import CheckProgram
 from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
+from code_a1.sandbox.scripts import Script
 
 FRAME = struct.Struct("<I")
 NONCE_BYTES = 8
@@ -39,6 +40,8 @@ READY, DYING = (1 << 64) - 1, (1 << 64) - 2
 """Tickets of the worker's first and last words."""
 ALL_CALLS = b"A"
 """First byte of a message that holds all calls of a trusted program (no marshalled call begins so)."""
+SCRIPT = b"S"
+"""A message that asks for the program to be run as a script; no marshalled call begins so, either."""
 CPU_S = struct.Struct("<d")
 """In front of the detail of a record that answers one of several calls: the CPU clock of the child's process."""
 RELAY = 255
@@ -58,6 +61,8 @@ class Job(NamedTuple):
     check: str = ""
     entry_point: str = ""
     share_process: bool = False
+    stdin: bytes | None = None
+    """What a script reads; None of other programs."""
 
 
 def pack_call(call: Call) -> bytes:
@@ -90,6 +95,12 @@ def pack_check(ticket: int, program: CheckProgram, limits: Limits) -> bytes:
         ticket, program.source, program.setup, program.seed, pack_limits(limits), [], False,
         program.check_source or "pass", program.entry_point, program.share_process,
     )  # fmt: skip
+    return frame(marshal.dumps(tuple(job)))
+
+
+def pack_script(ticket: int, script: Script, limits: Limits) -> bytes:
+    """A frame with one script as a job."""
+    job = Job(ticket, script.source, "", script.seed, pack_limits(limits), [], stdin=script.stdin)
     return frame(marshal.dumps(tuple(job)))
 
 

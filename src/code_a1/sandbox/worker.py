@@ -16,6 +16,7 @@ from code_a1.sandbox import wire
 from code_a1.sandbox.checksession import CheckSession
 from code_a1.sandbox.forkserver import ForkServerClosed, ForkServerHandle
 from code_a1.sandbox.programs import Outcome, OutcomeKind
+from code_a1.sandbox.scriptsession import ScriptSession
 from code_a1.sandbox.session import ProgramSession
 
 MAX_SERVERS = 4
@@ -62,7 +63,7 @@ class Worker:
         with_numpy = any(name in text for name in NUMPY_USERS)
         try:
             server = self.server(job.seed, with_numpy)
-            session = CheckSession if job.check else ProgramSession
+            session = ScriptSession if job.stdin is not None else CheckSession if job.check else ProgramSession
             return session(server, job, self.caller_is_gone).run()
         except OSError as error:
             return [Outcome(OutcomeKind.SANDBOX_ERROR, detail=f"the worker could not run it: {error}")] * (

@@ -18,7 +18,7 @@ import struct
 import sys
 import types
 
-from code_a1.sandbox import checker, lockdown, runner
+from code_a1.sandbox import checker, lockdown, runner, scriptrunner
 
 FORK, FORK_BESIDE, KILL, END = b"F", b"G", b"K", b"E"
 STATUS = struct.Struct("<iQiQ")
@@ -66,7 +66,7 @@ class ForkServer:
             return
         if child == 0:
             self.isolation.private_descriptor(channel, runner.CHANNEL)
-            runner.main(self.isolation.confine, checker)
+            runner.main(self.isolation.confine, checker, scriptrunner)
         self.children.append(child)
         os.close(channel)
 

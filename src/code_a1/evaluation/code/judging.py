@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from code_a1.evaluation.code.inputs import InputJudge, Prepared
-from code_a1.evaluation.code.tasks import InputTests, Judged, ProblemTests, Task
+from code_a1.evaluation.code.programs import CallJudge, StreamJudge
+from code_a1.evaluation.code.tasks import CallTests, InputTests, Judged, ProblemTests, StreamTests, Task
 from code_a1.judge import Judge
 from code_a1.records import Candidate, CodeGroup, Completion, Problem, TestCase, Verdict
 from code_a1.reference_check import check_references
@@ -21,6 +22,8 @@ class BenchJudge:
     def __init__(self, sandbox: Sandbox) -> None:
         self._by_input = InputJudge(sandbox)
         self._by_problem = Judge(sandbox)
+        self._by_call = CallJudge(sandbox)
+        self._by_stream = StreamJudge(sandbox)
         self._inputs: dict[Task, Prepared] = {}
         self._known: dict[Task, tuple[TestCase, ...]] = {}
         self._left_out: dict[Task, str] = {}
@@ -45,6 +48,10 @@ class BenchJudge:
         if items:
             asked = [(_inputs_of(task), self._inputs[task], program) for task, program in items]
             found |= zip(items, self._by_input(asked), strict=True)
+        calls = [(task.tests, program) for task, program in distinct if isinstance(task.tests, CallTests)]
+        streams = [(task.tests, program) for task, program in distinct if isinstance(task.tests, StreamTests)]
+        for kind, verdicts in ((CallTests, self._by_call(calls)), (StreamTests, self._by_stream(streams))):
+            found |= zip([item for item in distinct if isinstance(item[0].tests, kind)], verdicts, strict=True)
         found |= self._judge_problems([item for item in distinct if item[0] in self._known])
         return [found[item] for item in programs]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 from code_a1.config import ProblemsConfig
 from code_a1.errors import MissingExtra, ProblemError
+from code_a1.evaluation.code.livecodebench import in_window, is_livecodebench_row, livecodebench_task
 from code_a1.evaluation.code.plus import bench_of, is_plus_row, plus_task
 from code_a1.evaluation.code.tasks import Benchmark, ProblemTests, Task
 from code_a1.problems import load_problems
@@ -19,22 +21,47 @@ from code_a1.seeds import derive_seed
 
 FOLDER = Path("benchmarks")
 """Where files of benchmarks are looked for before the hub is asked."""
-HUB = {"humaneval+": "evalplus/humanevalplus", "mbpp+": "evalplus/mbppplus"}
+HUB = {
+    "humaneval+": "evalplus/humanevalplus",
+    "mbpp+": "evalplus/mbppplus",
+    "livecodebench": "livecodebench/code_generation_lite",
+}
 """Dataset on the Hugging Face hub by benchmark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Days of contests, both included; None leaves an end open. A model may have seen what is older than its data."""
+
+    since: date | None = None
+    until: date | None = None
+
+    def __bool__(self) -> bool:
+        return self.since is not None or self.until is not None
+
+
 ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".json")
 
 
-def open_benchmarks(asked: Sequence[str], *, folder: Path = FOLDER, limit: int = 0, seed: int = 0) -> list[Benchmark]:
+def open_benchmarks(
+    asked: Sequence[str],
+    *,
+    folder: Path = FOLDER,
+    limit: int = 0,
+    seed: int = 0,
+    window: Window = Window(),
+) -> list[Benchmark]:
     """The benchmarks that are asked for: names, `NAME=FILE`, or files.
 
     A name is looked for as `FOLDER/NAME.parquet` (or .jsonl, .jsonl.gz, .json), then on the Hugging Face hub. Files are
-    EvalPlus-shaped (each benchmark in it counts for itself) or problems in any format that training reads. `limit`
-    draws so many tasks of each benchmark with `seed`, in the order of the file; 0 takes all.
+    EvalPlus-shaped (each benchmark in it counts for itself), LiveCodeBench's, or problems in any format that training
+    reads. `window` picks problems of LiveCodeBench. `limit` draws so many tasks of each benchmark with `seed`, in the
+    order of the file; 0 takes all.
 
     Raises:
         ProblemError: no such file, a bad row (named by file and line), or a name without data: says what to put where.
     """
-    found = [bench for item in asked for bench in _open(item, folder)]
+    found = [bench for item in asked for bench in _open(item, folder, window)]
     names = [bench.name for bench in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ProblemError(f"the benchmark {twice} is asked for twice: results go by its name")
@@ -49,18 +76,18 @@ def _sampled(bench: Benchmark, limit: int, seed: int) -> Benchmark:
     return replace(bench, tasks=tuple(bench.tasks[i] for i in chosen))
 
 
-def _open(item: str, folder: Path) -> Iterator[Benchmark]:
+def _open(item: str, folder: Path, window: Window) -> Iterator[Benchmark]:
     name, equals, file = item.partition("=")
     if name in HUB:
         source, path = _source_of(name, file if equals else "", folder)
-        tasks = tuple(task for bench, task in _plus_tasks(source) if bench == name)
+        tasks = tuple(task for bench, task in _bench_tasks(source, window) if bench == name)
         if not tasks:
-            raise ProblemError(f"{path}: holds no task of {name}")
+            raise ProblemError(f"{path}: holds no task of {name}{' in the window of dates' if window else ''}")
         yield Benchmark(name, tasks, path)
     elif equals and not Path(item).exists():
         raise ProblemError(f"benchmark {name!r} is unknown; known are {', '.join(HUB)}, or give a FILE alone")
     else:
-        yield from _file_benchmarks(item)
+        yield from _file_benchmarks(item, window)
 
 
 def _source_of(name: str, file: str, folder: Path) -> tuple[Source, str]:
@@ -80,15 +107,21 @@ def _source_of(name: str, file: str, folder: Path) -> tuple[Source, str]:
         ) from error
 
 
-def _plus_tasks(source: Source) -> Iterator[tuple[str, Task]]:
+def _bench_tasks(source: Source, window: Window) -> Iterator[tuple[str, Task]]:
     seen: set[tuple[str, str]] = set()
     for row in source.rows:
         try:
             if isinstance(row.fields, RowError):
                 raise row.fields
-            if not is_plus_row(row.fields):
-                raise RowError(f"is no row of HumanEval+ or MBPP+; its fields are {', '.join(list(row.fields)[:12])}")
-            bench, task = bench_of(row.fields), plus_task(row.fields)
+            if is_livecodebench_row(row.fields):
+                if not in_window(row.fields, window.since, window.until):
+                    continue
+                bench, task = "livecodebench", livecodebench_task(row.fields)
+            elif is_plus_row(row.fields):
+                bench, task = bench_of(row.fields), plus_task(row.fields)
+            else:
+                fields = ", ".join(list(row.fields)[:12])
+                raise RowError(f"is no row of {', '.join(HUB)}; its fields are {fields}")
             if (bench, task.task_id) in seen:
                 raise RowError(f"id '{task.task_id}' stands twice: remove or rename one")
         except RowError as error:
@@ -97,13 +130,15 @@ def _plus_tasks(source: Source) -> Iterator[tuple[str, Task]]:
         yield bench, task
 
 
-def _file_benchmarks(path: str) -> Iterator[Benchmark]:
+def _file_benchmarks(path: str, window: Window) -> Iterator[Benchmark]:
     """The benchmarks of a file, by what its first row looks like."""
     first = _first_row(path) if path != "bundled" else {}
-    if is_plus_row(first):
+    if is_plus_row(first) or is_livecodebench_row(first):
         tasks: dict[str, list[Task]] = {}
-        for name, task in _plus_tasks(open_rows(path)):
+        for name, task in _bench_tasks(open_rows(path), window):
             tasks.setdefault(name, []).append(task)
+        if not tasks:
+            raise ProblemError(f"{path}: holds no task in the window of dates")
         yield from (Benchmark(name, tuple(some), path) for name, some in tasks.items())
         return
     loaded = load_problems(ProblemsConfig(path=path))
