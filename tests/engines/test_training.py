@@ -172,17 +172,38 @@ def test_a_loss_or_gradient_that_is_not_finite_changes_nothing(lora, poison, pol
         assert all(torch.equal(a, b) for a, b in zip(before, weights(engine), strict=True))
 
 
-def test_out_of_memory_comes_with_the_settings_that_help(policy, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "place"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), "the GPU"),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), "this machine"),
+    ],
+)
+def test_out_of_memory_comes_with_the_settings_that_help(error, place, policy, monkeypatch):
     engine = LocalEngine(policy(), seed=0)
     rows = off_policy_rows(engine)
 
     def exhausted(*args, **kwargs):
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        raise error
 
     monkeypatch.setattr(engine.backbone, "hidden", exhausted)
     for call in (lambda: engine.forward_backward(rows), lambda: draw_groups(engine, PROMPTS, 1)):
-        with pytest.raises(TrainingError, match=r"tokens_per_microbatch.*sampling_slots.*gradient_checkpointing"):
+        with pytest.raises(
+            TrainingError, match=rf"{place} is out of memory.*tokens_per_microbatch.*slots.*gradient_checkpointing"
+        ):
             call()
+
+
+def test_other_errors_of_torch_are_not_called_a_lack_of_memory(policy, monkeypatch):
+    engine = LocalEngine(policy(), seed=0)
+    rows = off_policy_rows(engine)
+
+    def broken(*args, **kwargs):
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    monkeypatch.setattr(engine.backbone, "hidden", broken)
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        engine.forward_backward(rows)
 
 
 def test_the_gradient_is_clipped_to_its_norm_and_adamw_moves_by_the_learning_rate(policy):

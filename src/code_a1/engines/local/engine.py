@@ -27,7 +27,8 @@ from code_a1.errors import ModelError, TrainingError
 from code_a1.records import Completion, Prompt, Sample
 
 OUT_OF_MEMORY = (
-    "the GPU is out of memory; lower tokens_per_microbatch or sampling_slots, or set gradient_checkpointing = true"
+    "out of memory; lower policy.tokens_per_microbatch or policy.sampling_slots, or set "
+    "policy.gradient_checkpointing = true"
 )
 
 
@@ -318,5 +319,9 @@ def peak_rss_gb() -> float:
 def _memory_advice() -> Iterator[None]:
     try:
         yield
-    except torch.OutOfMemoryError as error:
-        raise TrainingError(OUT_OF_MEMORY) from error
+    except RuntimeError as error:  # torch.OutOfMemoryError is one; the CPU's allocator raises it plain
+        if isinstance(error, torch.OutOfMemoryError):
+            raise TrainingError(f"the GPU is {OUT_OF_MEMORY}") from error
+        if "DefaultCPUAllocator" in str(error):
+            raise TrainingError(f"this machine is {OUT_OF_MEMORY}") from error
+        raise
