@@ -85,6 +85,7 @@ def config_of(tmp_path: Path, model: Path, mode: str, *, lora: bool, **changes) 
             "device": "cpu",
             "lora": {"rank": 2, "alpha": 4} if lora else None,
             "optimizer": {"lr": 1e-2, "warmup_steps": 0, "minibatches": 1},
+            "loss": {"kl_coef": 0.0},
         },
     }
     return make_config(raw | changes)
@@ -104,8 +105,10 @@ def test_no_mode_that_learns_from_rewards_is_forgotten():
     assert {name for name, mode in MODES.items() if not mode.supervised} == set(TRAINED)
 
 
-@pytest.mark.parametrize("lora", [False, True], ids=["full", "lora"])
-@pytest.mark.parametrize("mode", TRAINED)
+CASES = [*((mode, False) for mode in TRAINED), ("co-evolve", True), ("self-play", True), ("frozen-coder", True)]
+
+
+@pytest.mark.parametrize(("mode", "lora"), CASES, ids=[f"{mode}-{'lora' if lora else 'full'}" for mode, lora in CASES])
 def test_the_weights_of_who_learns_move_and_nobody_elses(mode, lora, tmp_path, tiny, dictated):
     # a window for the white-box prompt of one token per byte
     model = tiny("llama", max_position_embeddings=4096)
