@@ -42,10 +42,10 @@ def evaluation() -> None:
 def code(bench: str, **asked: object) -> None:
     r"""Sample programs for every problem of the benchmarks, judge them, and estimate pass@k.
 
-    A NAME is humaneval+, mbpp+ or livecodebench, looked for in the folder --data and then on the Hugging Face hub; FILE
-    is EvalPlus-shaped Parquet or JSONL, LiveCodeBench's JSONL, or problems in any format that training reads. Results
-    per problem stay in the output folder; the same command with the same folder goes on where it was broken off.
-    docs/evaluation.md says what is measured, and how.
+    A NAME is humaneval+, mbpp+, livecodebench, bigcodebench or bigcodebench-instruct, looked for in the folder --data
+    and then on the Hugging Face hub; FILE is a file of one of these, or problems in any format that training reads.
+    Results per problem stay in the output folder; the same command with the same folder goes on where it was broken
+    off. docs/evaluation.md says what is measured, and how.
 
     \b
     Examples:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from code_a1.evaluation.code.bigcodebench import UnitJudge
 from code_a1.evaluation.code.inputs import InputJudge, Prepared
 from code_a1.evaluation.code.programs import CallJudge, StreamJudge
-from code_a1.evaluation.code.tasks import CallTests, InputTests, Judged, ProblemTests, StreamTests, Task
+from code_a1.evaluation.code.tasks import CallTests, InputTests, Judged, ProblemTests, StreamTests, Task, UnitTests
 from code_a1.judge import Judge
 from code_a1.records import Candidate, CodeGroup, Completion, Problem, TestCase, Verdict
 from code_a1.reference_check import check_references
@@ -24,13 +25,22 @@ class BenchJudge:
         self._by_problem = Judge(sandbox)
         self._by_call = CallJudge(sandbox)
         self._by_stream = StreamJudge(sandbox)
+        self._by_unit = UnitJudge(sandbox)
+        self._sound: set[Task] = set()
         self._inputs: dict[Task, Prepared] = {}
         self._known: dict[Task, tuple[TestCase, ...]] = {}
         self._left_out: dict[Task, str] = {}
 
     def prepare(self, tasks: Sequence[Task]) -> dict[Task, str]:
         """Check the references of the tasks; those that cannot be judged, with the reason."""
-        new = [t for t in tasks if t not in self._inputs and t not in self._known and t not in self._left_out]
+        done = (self._inputs, self._known, self._left_out, self._sound)
+        new = [t for t in tasks if not any(t in known for known in done)]
+        by_unit = [(t, t.tests) for t in new if isinstance(t.tests, UnitTests)]
+        for (task, _), judged in zip(by_unit, self._by_unit([(x, x.reference) for _, x in by_unit]), strict=True):
+            if judged.passed:
+                self._sound.add(task)
+            else:
+                self._left_out[task] = f"its reference fails here: {judged.verdict} {judged.detail}"
         by_input = [(t, t.tests) for t in new if isinstance(t.tests, InputTests)]
         for (task, _), prepared in zip(by_input, self._by_input.prepare([x for _, x in by_input]), strict=True):
             if prepared.left_out:
@@ -50,7 +60,12 @@ class BenchJudge:
             found |= zip(items, self._by_input(asked), strict=True)
         calls = [(task.tests, program) for task, program in distinct if isinstance(task.tests, CallTests)]
         streams = [(task.tests, program) for task, program in distinct if isinstance(task.tests, StreamTests)]
-        for kind, verdicts in ((CallTests, self._by_call(calls)), (StreamTests, self._by_stream(streams))):
+        units = [(task.tests, program) for task, program in distinct if isinstance(task.tests, UnitTests)]
+        for kind, verdicts in (
+            (CallTests, self._by_call(calls)),
+            (StreamTests, self._by_stream(streams)),
+            (UnitTests, self._by_unit(units)),
+        ):
             found |= zip([item for item in distinct if isinstance(item[0].tests, kind)], verdicts, strict=True)
         found |= self._judge_problems([item for item in distinct if item[0] in self._known])
         return [found[item] for item in programs]

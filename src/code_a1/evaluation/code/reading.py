@@ -10,6 +10,7 @@ from pathlib import Path
 
 from code_a1.config import ProblemsConfig
 from code_a1.errors import MissingExtra, ProblemError
+from code_a1.evaluation.code.bigcodebench import bigcodebench_task, is_bigcodebench_row
 from code_a1.evaluation.code.livecodebench import in_window, is_livecodebench_row, livecodebench_task
 from code_a1.evaluation.code.plus import bench_of, is_plus_row, plus_task
 from code_a1.evaluation.code.tasks import Benchmark, ProblemTests, Task
@@ -25,6 +26,8 @@ HUB = {
     "humaneval+": "evalplus/humanevalplus",
     "mbpp+": "evalplus/mbppplus",
     "livecodebench": "livecodebench/code_generation_lite",
+    "bigcodebench": "bigcode/bigcodebench",
+    "bigcodebench-instruct": "bigcode/bigcodebench",
 }
 """Dataset on the Hugging Face hub by benchmark."""
 
@@ -80,7 +83,7 @@ def _open(item: str, folder: Path, window: Window) -> Iterator[Benchmark]:
     name, equals, file = item.partition("=")
     if name in HUB:
         source, path = _source_of(name, file if equals else "", folder)
-        tasks = tuple(task for bench, task in _bench_tasks(source, window) if bench == name)
+        tasks = tuple(task for bench, task in _bench_tasks(source, window, name) if bench == name)
         if not tasks:
             raise ProblemError(f"{path}: holds no task of {name}{' in the window of dates' if window else ''}")
         yield Benchmark(name, tasks, path)
@@ -91,14 +94,15 @@ def _open(item: str, folder: Path, window: Window) -> Iterator[Benchmark]:
 
 
 def _source_of(name: str, file: str, folder: Path) -> tuple[Source, str]:
-    places = [file] if file else [str(folder / f"{name}{ending}") for ending in ENDINGS]
+    stem = name.removesuffix("-instruct")  # the same rows
+    places = [file] if file else [str(folder / f"{stem}{ending}") for ending in ENDINGS]
     place = next((p for p in places if Path(p).exists()), None)
     if place is not None:
         return open_rows(place), place
     if file:
         raise ProblemError(f"{file}: no such file, which is to hold the benchmark {name}")
     try:
-        return open_rows(HUB[name], "test"), HUB[name]
+        return open_rows(HUB[name], "v0.1.4" if name.startswith("bigcodebench") else "test"), HUB[name]
     except (ProblemError, MissingExtra) as error:
         raise ProblemError(
             f"no data of the benchmark {name}: there is no file {places[0]} (or {', '.join(ENDINGS[1:])}), and "
@@ -107,7 +111,7 @@ def _source_of(name: str, file: str, folder: Path) -> tuple[Source, str]:
         ) from error
 
 
-def _bench_tasks(source: Source, window: Window) -> Iterator[tuple[str, Task]]:
+def _bench_tasks(source: Source, window: Window, name: str = "bigcodebench") -> Iterator[tuple[str, Task]]:
     seen: set[tuple[str, str]] = set()
     for row in source.rows:
         try:
@@ -117,6 +121,9 @@ def _bench_tasks(source: Source, window: Window) -> Iterator[tuple[str, Task]]:
                 if not in_window(row.fields, window.since, window.until):
                     continue
                 bench, task = "livecodebench", livecodebench_task(row.fields)
+            elif is_bigcodebench_row(row.fields):
+                bench = name
+                task = bigcodebench_task(row.fields, instruct=name == "bigcodebench-instruct")
             elif is_plus_row(row.fields):
                 bench, task = bench_of(row.fields), plus_task(row.fields)
             else:
@@ -133,7 +140,7 @@ def _bench_tasks(source: Source, window: Window) -> Iterator[tuple[str, Task]]:
 def _file_benchmarks(path: str, window: Window) -> Iterator[Benchmark]:
     """The benchmarks of a file, by what its first row looks like."""
     first = _first_row(path) if path != "bundled" else {}
-    if is_plus_row(first) or is_livecodebench_row(first):
+    if any(tells(first) for tells in (is_plus_row, is_livecodebench_row, is_bigcodebench_row)):
         tasks: dict[str, list[Task]] = {}
         for name, task in _bench_tasks(open_rows(path), window):
             tasks.setdefault(name, []).append(task)
