@@ -37,8 +37,16 @@ def cli() -> None:
     """
 
 
+def _keep_lines_of_examples(command: click.Command) -> None:
+    r"""Give help texts the control character before what click is not to wrap: raw docstrings spell it `\b`."""
+    command.help = (command.help or "").replace("\\b\n", "\b\n")
+    for inner in getattr(command, "commands", {}).values():
+        _keep_lines_of_examples(inner)
+
+
 for command in (train, evaluation, compare, report, runs, judge, problems, suites, lab, bench, doctor):
     cli.add_command(command)
+_keep_lines_of_examples(cli)
 
 
 def main(arguments: list[str] | None = None) -> None:
