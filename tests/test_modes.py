@@ -283,7 +283,11 @@ TESTERLESS = "no policy learns to write tests in it"
         ("co-evolve", {"opponents": {"earlier": 0.2}}, "samples earlier checkpoints: set save_every"),
         ("co-evolve", {"opponents": {"earlier": 0.5, "mutants": 0.4}}, r"mutants \+ earlier = 0.9: at most 0.8"),
         ("co-evolve", {"evaluation": {"samples_per_problem": 2}}, "temperature = 0 draws the same answer every time"),
-        ("co-evolve", {"eval_every": 5}, "eval_every = 5 needs something to measure: set evaluation.problems.path to held-out problems, or"),
+        (
+            "co-evolve",
+            {"eval_every": 5},
+            "eval_every = 5 needs something to measure: set evaluation.problems.path to held-out problems, or",
+        ),
         ("selfplay", {}, "'selfplay' is unknown, accepted are co-evolve, .*; did you mean 'self-play'"),
     ],
 )
