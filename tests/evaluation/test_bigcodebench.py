@@ -62,6 +62,20 @@ def test_cases_judge(tmp_path, judge):
     assert found == [P, F, P, F, F, F, F, Verdict.CRASH, F]
 
 
+def test_cases_may_write_files_that_are_gone_afterwards(tmp_path, judge):
+    solution = "    with open('out.txt', 'w') as file:\n        file.write(str(n))\n    return os.listdir('.')"
+    test = (
+        "import os, unittest\nclass TestCases(unittest.TestCase):\n"
+        "    def tearDown(self):\n        os.remove('out.txt')\n"
+        "    def test_file(self):\n        self.assertEqual(task_func(5), ['out.txt'])\n"
+        "        self.assertEqual(open('out.txt').read(), '5')\n"
+    )
+    task = open_row(tmp_path, complete_prompt="import os\ndef task_func(n):\n", canonical_solution=solution, test=test)
+    assert judge.prepare([task]) == {}
+    leaves = "import os\ndef task_func(n):\n    open('other.txt', 'w').close()\n" + solution
+    assert [j.verdict for j in judge([(task, leaves), (task, task.tests.reference)])] == [F, P]
+
+
 def test_both_prompts_come_from_the_same_rows(tmp_path):
     complete, instruct = open_row(tmp_path), open_row(tmp_path, "bigcodebench-instruct")
     assert '"""Return n random digits as text."""' in complete.prompt[-1].content

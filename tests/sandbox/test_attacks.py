@@ -13,7 +13,7 @@ import pytest
 from code_a1.errors import CodecError
 from code_a1.sandbox import Limits, OutcomeKind, Sandbox, codec
 
-from .attacks import SECRET, Attack, all_attacks, scripts, suites
+from .attacks import SECRET, Attack, all_attacks, scratch, scripts, suites
 from .conftest import program, value
 
 LIMITS = Limits(cpu_s_per_call=0.2, wall_s_per_call=0.6, memory_mb=256, max_reforks=2)
@@ -57,7 +57,7 @@ def test_attack_wins_nothing(arena: Sandbox, attack: Attack) -> None:
 
 
 def test_the_documentation_counts_every_kind() -> None:
-    every = [*ATTACKS, *suites.SUITES, *suites.CANDIDATES, *suites.CHECKS, *scripts.SCRIPTS]
+    every = [*ATTACKS, *suites.SUITES, *suites.CANDIDATES, *suites.CHECKS, *scripts.SCRIPTS, *scratch.SCRATCH]
     page = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z-]+)` \| (\d+) \|", page, re.MULTILINE)
     assert {kind: int(number) for kind, number in rows} == Counter(attack.kind for attack in every)

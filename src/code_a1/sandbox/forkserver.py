@@ -59,13 +59,15 @@ class ForkServerClosed(RuntimeError):
 class ForkServerHandle:
     """Starts a fork server and asks it for children."""
 
-    def __init__(self, seed: int, with_numpy: bool, tier: str, source_root: str, site: list[str]) -> None:
+    def __init__(
+        self, seed: int, with_numpy: bool, tier: str, source_root: str, site: list[str], *, scratch: bool = False
+    ) -> None:
         self.ready: Child | None = None
         self.control, theirs = socket.socketpair()
         try:
             self.process = spawn(
                 "zygote", theirs, "control_fd", seed,
-                seed=seed, tier=tier, with_numpy=with_numpy, source_root=source_root, site=site,
+                seed=seed, tier=tier, with_numpy=with_numpy, source_root=source_root, site=site, scratch=scratch,
             )  # fmt: skip
         finally:
             theirs.close()

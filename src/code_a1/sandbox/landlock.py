@@ -11,6 +11,8 @@ from code_a1.sandbox import syscalls
 _VERSION_QUERY = 1
 _PATH_BENEATH = 1
 _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
+_OWN_FILES = _WRITE_FILE | _READ_FILE | _READ_DIR | _TRUNCATE | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 13
+"""Also removing folders and files, making both, and moving them."""
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """Number of file rights that a version of the interface knows."""
 
@@ -32,8 +34,16 @@ def version() -> int:
         return 0
 
 
-def restrict(readable: Iterable[str], devices: Iterable[str], hidden: Collection[str] = ()) -> None:
+def restrict(
+    readable: Iterable[str],
+    devices: Iterable[str],
+    hidden: Collection[str] = (),
+    *,
+    writable: Iterable[str] = (),
+) -> None:
     """Allow this thread and what it starts to read beneath `readable` and to use `devices`; nothing else.
+
+    Beneath `writable` files and folders may be made, changed and removed.
 
     The folders `hidden` cannot be read even where they lie beneath a readable one. TCP and, where the kernel can,
     signals and abstract sockets to processes outside are denied as well. Raises OSError.
@@ -50,6 +60,8 @@ def restrict(readable: Iterable[str], devices: Iterable[str], hidden: Collection
             for part, whole in _around(path, hidden):
                 listing = _READ_DIR if os.path.isdir(part) else 0  # noqa: PTH112
                 _allow(ruleset, part, listing | (_READ_FILE if whole else 0))
+        for path in writable:
+            _allow(ruleset, path, handled & _OWN_FILES)
         for path in devices:
             _allow(ruleset, path, handled & (_READ_FILE | _WRITE_FILE | _TRUNCATE))
         syscalls.call("landlock_restrict_self", ruleset, 0)

@@ -18,6 +18,8 @@ FALLBACK_VM_BYTES = 512 << 20
 FIRST_OWN_UID, OWN_UIDS = 61184, 4000
 """Range of user ids for servers that start as root (systemd's for dynamic users)."""
 MAX_FILE_BYTES = 1 << 20
+MAX_SCRATCH_BYTES = 64 << 20
+"""Everything in a private folder together, and so a file in it."""
 MAX_DESCRIPTORS = 256
 STACK_BYTES = 16 << 20
 """The main thread's stack: the same on every machine, so that deep recursion in C ends the same way."""
@@ -68,10 +70,10 @@ class Isolation:
         if self.child_filter is not None:
             self.child_filter.install(os.getpid())
 
-    def limit_all(self) -> None:
+    def limit_all(self, file_bytes: int = MAX_FILE_BYTES) -> None:
         """In the server: the limits that it shares with its children."""
         limits = [
-            (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+            (resource.RLIMIT_FSIZE, file_bytes),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NOFILE, MAX_DESCRIPTORS),
             (resource.RLIMIT_STACK, STACK_BYTES),
@@ -119,27 +121,28 @@ def adopted() -> list[int]:
         return []
 
 
-def enter(tier: str, site: list[str], source_root: str) -> Isolation:
+def enter(tier: str, site: list[str], source_root: str, *, scratch: bool = False) -> Isolation:
     """Enter the tier; returns in the process that is to serve. Raises IsolationFailed.
 
     Programs may not read this package, wherever it is installed: the bundled problems hold their solutions.
+    With `scratch` they may write into a private `/tmp`, where the tier has one.
     """
     base_bytes = vm_bytes()
     _first_to_be_killed()
     folders = namespaces.readable_folders(site)
     hidden = [os.path.realpath(os.path.join(source_root, "code_a1"))]  # noqa: PTH118
     if tier == "full":
-        isolation = _enter_full(folders, hidden)
+        isolation = _enter_full(folders, hidden, scratch=scratch)
     elif tier == "no-namespaces":
         isolation = _enter_without_namespaces(folders, hidden)
     else:
         isolation = _enter_limits_only(folders)
     isolation.base_bytes = base_bytes
-    isolation.limit_all()
+    isolation.limit_all(MAX_SCRATCH_BYTES if scratch and tier == "full" else MAX_FILE_BYTES)
     return isolation
 
 
-def _enter_full(folders: list[str], hidden: list[str]) -> Isolation:
+def _enter_full(folders: list[str], hidden: list[str], *, scratch: bool) -> Isolation:
     root = os.getuid() == 0
     with _explained("namespaces"):
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -151,7 +154,7 @@ def _enter_full(folders: list[str], hidden: list[str]) -> Isolation:
         if not root:
             namespaces.enter_as_user()
     with _explained("a private root folder"):
-        namespaces.private_root(folders, hidden)
+        namespaces.private_root(folders, hidden, scratch_bytes=MAX_SCRATCH_BYTES if scratch else 0)
     own_uid = root and _become_nobody(readable=True)
     if own_uid:
         with contextlib.suppress(OSError):  # limits per user are then counted for the whole machine
@@ -161,8 +164,10 @@ def _enter_full(folders: list[str], hidden: list[str]) -> Isolation:
     _drop_privileges(0)
     if landlock.version():  # the private root holds without it
         with _explained("Landlock"):
-            landlock.restrict(["/"], namespaces.DEVICES)
-    _filter()
+            landlock.restrict(["/"], namespaces.DEVICES, writable=[namespaces.SCRATCH] if scratch else [])
+    if scratch:
+        os.chdir(namespaces.SCRATCH)
+    _filter(own_files=scratch)
     return Isolation(filtered=True, first_process=True, own_uid=True)
 
 
@@ -246,11 +251,11 @@ def _drop_privileges(kept: int) -> None:
         syscalls.prctl(_NO_NEW_PRIVILEGES, 1)
 
 
-def _filter() -> None:
+def _filter(*, own_files: bool = False) -> None:
     with _explained("seccomp"):
         if not syscalls.AVAILABLE:
             raise OSError("filters are written for Linux on x86-64 and aarch64 only")
-        seccomp.server_filter().install()
+        seccomp.server_filter(own_files=own_files).install()
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ _DETACH = 2
 _AT_RECURSIVE = 0x8000
 _AT_FDCWD = -100
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+SCRATCH = "/tmp"  # noqa: S108 - of a private root
 _SYSTEM = (
     "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/nix/store", "/gnu/store",
 )  # fmt: skip
@@ -71,8 +72,10 @@ def map_ids(proc: int, uid: int, gid: int) -> None:
         os.close(proc)
 
 
-def private_root(folders: Iterable[str], hidden: Iterable[str] = ()) -> None:
+def private_root(folders: Iterable[str], hidden: Iterable[str] = (), *, scratch_bytes: int = 0) -> None:
     """Make a root folder that holds only `folders` and four devices, read-only; `hidden` ones are empty in it.
+
+    With `scratch_bytes`, `/tmp` is a folder in memory of that size, which everybody inside may write to.
 
     Raises OSError.
     """
@@ -87,10 +90,14 @@ def private_root(folders: Iterable[str], hidden: Iterable[str] = ()) -> None:
     for device in DEVICES:
         if Path("/old" + device).exists():
             _bind(device)
+            if scratch_bytes:  # where modes and times can be changed, not those of the machine's devices
+                _read_only(device, devices=True)
     for path in hidden:
         if Path(path).is_dir():
             _mount("none", path, "tmpfs", _RDONLY | _NOSUID | _NODEV, "size=4k,mode=0755")
     Path("/tmp").mkdir(exist_ok=True)  # noqa: S108 - exists for those who ask, and is read-only too
+    if scratch_bytes:
+        _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={scratch_bytes},nr_inodes=4096,mode=1777")
     syscalls.call("umount2", b"/old", _DETACH)
     os.rmdir("/old")  # noqa: PTH106
     _mount("none", "/", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
@@ -126,12 +133,14 @@ class _Attributes(ctypes.Structure):
     _fields_ = [(n, ctypes.c_uint64) for n in ("set", "clear", "propagation", "user_ns")]
 
 
-def _read_only(path: str) -> None:
-    attributes = _Attributes(_RDONLY | _NOSUID | _NODEV)
+def _read_only(path: str, *, devices: bool = False) -> None:
+    """Nothing about the files can be changed; device files still do what they are for, if `devices`."""
+    flags = _RDONLY | _NOSUID | (0 if devices else _NODEV)
+    attributes = _Attributes(flags)
     try:
         syscalls.call("mount_setattr", _AT_FDCWD, path.encode(), _AT_RECURSIVE, ctypes.byref(attributes), 32)
     except OSError:  # before Linux 5.12
-        _mount("none", path, None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV | _kept_flags(path))
+        _mount("none", path, None, _REMOUNT | _BIND | flags | _kept_flags(path))
 
 
 def _kept_flags(path: str) -> int:

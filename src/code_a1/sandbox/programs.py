@@ -79,6 +79,9 @@ class Program:
     """Whether the program's word about its own CPU time can be taken, as with a reference solution. Its process then
     gets all calls at once and answers them in a row, which saves two context switches a call; anybody else's gets the
     next call when the last one is answered and timed."""
+    scratch: bool = False
+    """Whether the program may write files: into a private `/tmp`, its working folder, that is gone after it. Only the
+    tier `full` has one; elsewhere nothing can be written. Costs the start of a fork server per program."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,11 @@ DENIED = (
     "mq_open", "mq_notify", "mq_unlink",
 )  # fmt: skip
 
+OF_OWN_FILES = frozenset(
+    ("chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat", "truncate")
+)
+"""What copying and unpacking files takes; allowed where all files but the program's own are on read-only mounts."""
+
 
 class _Instruction(ctypes.Structure):
     _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte), ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]
@@ -129,12 +134,13 @@ class Prepared:
         self._call()
 
 
-def server_filter() -> Prepared:
-    """What neither a fork server nor a child needs."""
+def server_filter(*, own_files: bool = False) -> Prepared:
+    """What neither a fork server nor a child needs; modes and times where they have files of their own alone."""
     rules = Filter()
     rules.fail_above(_NEWEST_KNOWN)
     for name in DENIED:
-        rules.fail(name)
+        if not (own_files and name in OF_OWN_FILES):
+            rules.fail(name)
     # ENOSYS and not EPERM: the C library then falls back to clone, whose flags can be read here.
     rules.fail("clone3", errno.ENOSYS)
     rules.fail("openat2", errno.ENOSYS)  # its flags cannot be read here

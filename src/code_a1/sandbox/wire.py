@@ -63,6 +63,7 @@ class Job(NamedTuple):
     share_process: bool = False
     stdin: bytes | None = None
     """What a script reads; None of other programs."""
+    scratch: bool = False
 
 
 def pack_call(call: Call) -> bytes:
@@ -82,11 +83,11 @@ def pack_limits(limits: Limits) -> tuple[float, float, int, int, int]:
 def pack_program(ticket: int, program: Program, limits: Limits) -> bytes:
     """A frame with one job. Raises CodecError if a binding is not data."""
     calls = [pack_call(call) for call in program.calls]
-    return frame(
-        marshal.dumps(
-            (ticket, program.source, program.setup, program.seed, pack_limits(limits), calls, program.trusted)
-        )
-    )
+    job = Job(
+        ticket, program.source, program.setup, program.seed, pack_limits(limits), calls, program.trusted,
+        scratch=program.scratch,
+    )  # fmt: skip
+    return frame(marshal.dumps(tuple(job)))
 
 
 def pack_check(ticket: int, program: CheckProgram, limits: Limits) -> bytes:

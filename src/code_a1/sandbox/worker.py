@@ -1,7 +1,8 @@
 """The trusted process beside the fork servers, one per core: takes jobs, feeds children, watches clocks, reports.
 
 It is exec'ed clean, single-threaded, and never runs untrusted code; it reads what children write with fixed structs and
-the bounded codec. Fork servers are started when first needed, one for each hash seed, with and without numpy.
+the bounded codec. Fork servers are started when first needed, one for each hash seed, with and without numpy,
+and one for every program that writes files.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Worker:
         self.tier = tier
         self.source_root = source_root
         self.site = site
-        self.servers: OrderedDict[tuple[int, bool], ForkServerHandle] = OrderedDict()
+        self.servers: OrderedDict[tuple[int, bool, bool], ForkServerHandle] = OrderedDict()
 
     def serve(self) -> None:
         """Answer jobs until the caller is gone."""
@@ -62,21 +63,26 @@ class Worker:
         )
         with_numpy = any(name in text for name in NUMPY_USERS)
         try:
-            server = self.server(job.seed, with_numpy)
+            server = self.server(job.seed, with_numpy, scratch=job.scratch)
             session = ScriptSession if job.stdin is not None else CheckSession if job.check else ProgramSession
             return session(server, job, self.caller_is_gone).run()
         except OSError as error:
             return [Outcome(OutcomeKind.SANDBOX_ERROR, detail=f"the worker could not run it: {error}")] * (
                 1 + len(job.calls)
             )
+        finally:
+            if job.scratch and (used := self.servers.pop((job.seed, with_numpy, True), None)) is not None:
+                used.close()  # what the program wrote goes with the server's namespaces
 
-    def server(self, seed: int, with_numpy: bool) -> ForkServerHandle:
+    def server(self, seed: int, with_numpy: bool, *, scratch: bool = False) -> ForkServerHandle:
         """The fork server of that kind, started if need be."""
-        key = (seed, with_numpy)
+        key = (seed, with_numpy, scratch)
         if key not in self.servers:
             while len(self.servers) >= MAX_SERVERS:
                 self.servers.popitem(last=False)[1].close()
-            self.servers[key] = ForkServerHandle(seed, with_numpy, self.tier, self.source_root, self.site)
+            self.servers[key] = ForkServerHandle(
+                seed, with_numpy, self.tier, self.source_root, self.site, scratch=scratch
+            )
         self.servers.move_to_end(key)
         return self.servers[key]
 

@@ -105,7 +105,9 @@ def hide_ourselves(source_root: str) -> None:
     sys.argv[:] = [""]
 
 
-def main(control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root: str, site: list[str]) -> None:
+def main(
+    control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root: str, site: list[str], scratch: bool
+) -> None:
     """Entry of the exec'ed process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=control_fd)
@@ -114,7 +116,7 @@ def main(control_fd: int, seed: int, tier: str, *, with_numpy: bool, source_root
     preload(with_numpy)
     os.register_at_fork = posix.register_at_fork
     try:
-        isolation = lockdown.enter(tier, site, source_root)  # returns in the process that serves
+        isolation = lockdown.enter(tier, site, source_root, scratch=scratch)  # returns in the process that serves
     except lockdown.IsolationFailed as failed:
         control.sendall(b"X" + str(failed).encode())
         return

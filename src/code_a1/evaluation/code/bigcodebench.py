@@ -92,7 +92,7 @@ class UnitJudge:
         own = self._sandbox.limits
         limits = Limits(CPU_S, max(own.wall_s_per_call, 4 * CPU_S), max(own.memory_mb, MEMORY_MB), max_reforks=0)
         programs = [
-            Program(program, (Call(("__run_cases()",)),), setup=_BEFORE + tests.source + _RUN)
+            Program(program, (Call(("__run_cases()",)),), setup=_BEFORE + tests.source + _RUN, scratch=True)
             for tests, program in items
         ]
         found = dict(self._sandbox.run(programs, limits)) if programs else {}
