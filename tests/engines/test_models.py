@@ -9,7 +9,7 @@ import transformers
 
 from code_a1.config import PolicyConfig
 from code_a1.engines.local import models
-from code_a1.engines.local.backbone import open_backbone, pick_device, pick_dtype
+from code_a1.engines.local.backbone import Backbone, open_backbone, pick_device, pick_dtype
 from code_a1.engines.local.engine import LocalEngine
 from code_a1.errors import ConfigError, ModelError
 from code_a1.records import Message
@@ -205,3 +205,5 @@ def test_smollm2_is_converted_once_and_writes_python(monkeypatch, tmp_path):
     (group,) = draw_groups(engine, [question], 1, temperature=0, max_tokens=60)
     assert "def add(a, b):" in group.completions[0].text
     assert "return a + b" in group.completions[0].text
+    # In bfloat16 the check of the architecture must not mistake rounding for something that it does not know.
+    assert Backbone(source, dtype=torch.bfloat16, device=torch.device("cpu")).dtype is torch.bfloat16
