@@ -2,8 +2,8 @@
 
 A check program that calls the candidate a thousand times need not do so across two processes. The candidate's process
 gets the inputs, which are no secret, and returns what its program made of each; a process without any candidate then
-runs the check on what was recorded. Outputs that are byte for byte the reference's, which the check has accepted, need
-no second process. Where the outputs are too large to be carried twice, every call crosses by itself (`run_checks`).
+runs the check on what was recorded, as far as it is not byte for byte what the reference returned and the check has
+accepted. Where the outputs are too large to be carried twice, every call crosses by itself (`run_checks`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from code_a1.evaluation.code.tasks import InputTests, Judged
 from code_a1.judge.forms import VERDICTS
 from code_a1.records import Verdict
-from code_a1.sandbox import Call, CheckProgram, Limits, Outcome, OutcomeKind, Program, Sandbox
+from code_a1.sandbox import Call, CheckProgram, Limits, Outcome, OutcomeKind, Program, Sandbox, codec
 
 MAX_CPU_S = 64.0
 """No task may take longer: that leaves out MBPP/599, whose reference takes most of a minute."""
@@ -49,10 +49,13 @@ def __replay(outputs):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The inputs of a task and what the reference returns for them; or why the task cannot be used."""
+    """The inputs of a task, the answers, and what the reference returns, item by item; or why it cannot be used."""
 
-    inputs: object = None
-    results: object = None
+    inputs: Sequence[object] = ()
+    answers: Sequence[object] | None = None
+    """None where they are the reference's outputs."""
+    outputs: Sequence[object] = ()
+    encoded: tuple[bytes, ...] = ()
     payload: bytes = b""
     cpu_s: float = LEAST_CPU_S
     left_out: str = ""
@@ -75,7 +78,7 @@ class InputJudge:
             prepared[i] = _with_results(tests_T[i], prepared[i], outcome)
         open_ = [i for i in open_ if not prepared[i].left_out]
         items = [(tests_T[i], prepared[i], tests_T[i].problem.reference_solution) for i in open_]
-        for i, judged in zip(open_, self._checked(items, [p.results for _, p, _ in items]), strict=True):
+        for i, judged in zip(open_, self._checked(items, [None] * len(items)), strict=True):
             if not judged.passed:
                 prepared[i] = Prepared(
                     left_out=f"its check refuses its own reference: {judged.verdict} {judged.detail}"
@@ -85,7 +88,7 @@ class InputJudge:
     def __call__(self, items: Sequence[tuple[InputTests, Prepared, str]]) -> list[Judged]:
         """The verdict of every (tests, their preparation, program), in order."""
         verdicts: dict[int, Judged] = {}
-        recorded: dict[int, object] = {i: None for i, (_, prepared, _) in enumerate(items) if prepared.relayed}
+        recorded: dict[int, Sequence[object] | None] = {i: None for i, (_, p, _) in enumerate(items) if p.relayed}
         for limit, places in _by_limit({i: p.cpu_s for i, (_, p, _) in enumerate(items) if not p.relayed}):
             programs = [_candidate(*items[i]) for i in places]
             for i, outcome in zip(places, self._outcomes(programs, limit), strict=True):
@@ -94,35 +97,41 @@ class InputJudge:
                 elif outcome.payload == items[i][1].payload:
                     verdicts[i] = Judged(Verdict.PASS)
                 else:
-                    recorded[i] = outcome.values()[0]
+                    outputs = outcome.values()[0]
+                    if isinstance(outputs, list) and len(outputs) == len(items[i][1].inputs):
+                        recorded[i] = outputs
+                    else:
+                        verdicts[i] = Judged(Verdict.FAIL, "what came back is not one output per input")
         checked = self._checked([items[i] for i in recorded], list(recorded.values()))
         verdicts |= dict(zip(recorded, checked, strict=True))
         return [verdicts[i] for i in range(len(items))]
 
-    def _checked(self, items: Sequence[tuple[InputTests, Prepared, str]], outputs: Sequence[object]) -> list[Judged]:
-        """What the checks say: about recorded outputs, or where those are too large, about the program as it runs."""
+    def _checked(
+        self, items: Sequence[tuple[InputTests, Prepared, str]], recorded: Sequence[Sequence[object] | None]
+    ) -> list[Judged]:
+        """What the checks say about recorded outputs (None: the reference's), or where they are too large, about the run."""
         relayed = [i for i, (_, prepared, _) in enumerate(items) if prepared.relayed]
         others = [i for i, (_, prepared, _) in enumerate(items) if not prepared.relayed]
-        programs = [_check(items[i][0], items[i][1], outputs[i]) for i in others]
+        programs = [_check(items[i][0], items[i][1], recorded[i]) for i in others]
         found = dict(zip(others, self._outcomes(programs, MAX_CPU_S), strict=True))
         checks = []
         for i in relayed:
             tests, _, program = items[i]
-            checks.append(CheckProgram(program, tests.check_source, tests.problem.entry_point, tests.problem.setup))
+            checks.append(CheckProgram(program, tests.whole_check, tests.problem.entry_point, tests.problem.setup))
         for place, outcome in self._sandbox.run_checks(checks, self._limits(LEAST_CPU_S)) if checks else ():
             found[relayed[place]] = outcome
         return [_of_check(found[i]) for i in range(len(items))]
 
     def _with_inputs(self, tests_T: Sequence[InputTests]) -> list[Prepared]:
-        """The inputs as data, evaluated in the sandbox where they are source: a file may hold anything."""
+        """Inputs and answers as data, evaluated in the sandbox where they are source: a file may hold anything."""
         asked = [i for i, tests in enumerate(tests_T) if tests.inputs_source]
         prepared = [Prepared(tests.inputs) for tests in tests_T]
-        programs = [Program(tests_T[i].head, (Call((tests_T[i].inputs_source,)),)) for i in asked]
+        programs = [
+            Program(tests.head, (Call((tests.inputs_source, tests.results_source or "None")),))
+            for tests in (tests_T[i] for i in asked)
+        ]
         for i, outcome in zip(asked, self._outcomes(programs, MAX_CPU_S), strict=True):
-            if outcome.kind is OutcomeKind.VALUE:
-                prepared[i] = Prepared(outcome.values()[0])
-            else:
-                prepared[i] = Prepared(left_out=f"its inputs cannot be evaluated: {outcome.kind}: {outcome.detail}")
+            prepared[i] = _evaluated(outcome)
         return prepared
 
     def _outcomes(self, programs: Sequence[Program], cpu_s: float) -> list[Outcome]:
@@ -135,13 +144,28 @@ class InputJudge:
         return Limits(cpu_s, max(own.wall_s_per_call, 5 * cpu_s), max(own.memory_mb, MEMORY_MB), OUTPUT_BYTES, 1)
 
 
+def _evaluated(outcome: Outcome) -> Prepared:
+    """Inputs and answers, if they are what they should be."""
+    if outcome.kind is not OutcomeKind.VALUE:
+        return Prepared(left_out=f"its inputs cannot be evaluated: {outcome.kind}: {outcome.detail}")
+    match outcome.values():
+        case (list() as inputs, None):
+            return Prepared(inputs)
+        case (list() as inputs, list() as answers) if len(inputs) == len(answers):
+            return Prepared(inputs, answers)
+    return Prepared(left_out="its inputs and answers are not two lists of the same length")
+
+
 def _with_results(tests: InputTests, prepared: Prepared, outcome: Outcome) -> Prepared:
     """What the reference returned; or that every call has to cross by itself; or why there is nothing to go by."""
     if outcome.kind is OutcomeKind.VALUE and len(outcome.payload) <= LARGE_BYTES:
         cpu_s = min(max(REFERENCE_FACTOR * outcome.cpu_s, LEAST_CPU_S), MAX_CPU_S)
-        return replace(prepared, payload=outcome.payload, cpu_s=cpu_s, results=outcome.values()[0])
+        outputs = outcome.values()[0]
+        if isinstance(outputs, list) and len(outputs) == len(prepared.inputs):
+            encoded = tuple(codec.encode(output) for output in outputs)
+            return replace(prepared, payload=outcome.payload, cpu_s=cpu_s, outputs=outputs, encoded=encoded)
     large = (OutcomeKind.VALUE, OutcomeKind.OUTPUT_LIMIT, OutcomeKind.UNREPRESENTABLE)
-    if outcome.kind in large and tests.inputs_source:
+    if outcome.kind in large and tests.whole_check:
         return replace(prepared, relayed=True)
     return Prepared(left_out=f"its own reference fails: {outcome.kind}: {outcome.detail}")
 
@@ -164,11 +188,19 @@ def _candidate(tests: InputTests, prepared: Prepared, program: str) -> Program:
     return Program(program, (call,), setup=tests.problem.setup)
 
 
-def _check(tests: InputTests, prepared: Prepared, outputs: object) -> Program:
-    """The check on recorded outputs, where no candidate is."""
-    bindings: dict[str, object] = {"__recorded": outputs}
-    if not tests.inputs_source:
-        bindings |= {"inputs": prepared.inputs, "results": prepared.results}
+def _check(tests: InputTests, prepared: Prepared, recorded: Sequence[object] | None) -> Program:
+    """The check, where no candidate is, on recorded outputs that differ from the reference's; on those, if None."""
+    places = list(range(len(prepared.inputs)))
+    outputs = prepared.outputs
+    if recorded is not None:
+        outputs = recorded
+        places = [i for i in places if codec.encode(recorded[i], max_bytes=OUTPUT_BYTES) != prepared.encoded[i]]
+    answers = prepared.outputs if prepared.answers is None else prepared.answers
+    bindings = {
+        "__recorded": [outputs[i] for i in places],
+        "inputs": [prepared.inputs[i] for i in places],
+        "results": [answers[i] for i in places],
+    }
     call = Call(("check(__replay(__recorded))",), prelude=tests.check_source + _REPLAY, bindings=bindings)
     return Program("", (call,))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from code_a1.evaluation.code.tasks import InputTests, ProblemTests, Task, Tests
@@ -25,9 +26,9 @@ NAMES = {"humanevalplus": "humaneval+", "mbppplus": "mbpp+"}
 """Benchmark by the `data_source` of a row of Parquet."""
 
 _LOOP = re.compile(
-    r"^(?P<margin> *)inputs = (?P<inputs>.*)\n(?:(?P=margin)results = .*\n)?"
-    r"(?P=margin)for i, \(?(?:inp, exp|inp)\)? in enumerate\((?:zip\(inputs, results\)|inputs)\):\n"
-    r"(?P=margin)    .*?\b(?P<called>\w+)\(\*inp\).*\n?\s*\Z",
+    r"^(?P<margin> *)inputs = (?P<inputs>.*)\n(?:(?P=margin)results = (?P<results>.*)\n)?"
+    r"(?P<loop>(?P=margin)for i, \(?(?:inp, exp|inp)\)? in enumerate\((?:zip\(inputs, results\)|inputs)\):\n"
+    r"(?P=margin)    .*?\b(?P<called>\w+)\(\*inp\).*)\n?\s*\Z",
     re.MULTILINE,
 )
 """The end of a check program that calls the solution once for every input, in order."""
@@ -101,16 +102,17 @@ def check_tests(problem: Problem) -> Tests:
     found = _LOOP.search(test)
     if found is None:
         return ProblemTests(problem)
-    head = test[: found.start()]
+    head, parameter, whole = test[: found.start()], found["called"], test
     if found["margin"]:
-        head, defined, _ = head.rpartition("def check(")
+        head, defined, opening = head.rpartition("def check(")
         if not defined:
             return ProblemTests(problem)
-        check = test
+        parameter = opening.partition(")")[0]
     else:  # a script: its loop is what has to hold
-        loop = test[found.start() :].rstrip("\n").replace("\n", "\n    ")
-        check = f"{head}def check({found['called']}):\n    {loop}\n"
-    return InputTests(problem, check, head, found["inputs"])
+        whole = ""
+    loop = textwrap.indent(textwrap.dedent(found["loop"]), "    ")
+    check = f"{head}\ndef check({parameter}):\n{loop}\n"
+    return InputTests(problem, check, head, found["inputs"], found["results"] or "", whole_check=whole)
 
 
 # ---- EvalPlus's own files --------------------------------------------------------------------------------------------

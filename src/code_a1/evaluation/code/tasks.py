@@ -34,21 +34,26 @@ class InputTests:
     """Inputs for the entry point, and a program that says whether what it returned for them is right.
 
     A candidate runs on all inputs in one process and returns its outputs as data. `check_source` defines
-    `check(candidate)`, which calls its argument once per input, in their order; it runs in a process that holds no
-    candidate and is handed the recorded outputs. `inputs_source` is an expression for the list of argument lists, in
-    the names that `head` defines; if it is empty, `inputs` holds them as data, and `check_source` finds them under that
-    name and the reference's outputs under the name `results`.
+    `check(candidate)`, which calls its argument once for each of `inputs`, in their order, and looks at each output by
+    itself; it runs in a process that holds no candidate and is handed the recorded outputs. It finds the inputs, or
+    some of them, under the name `inputs`, and the answers under the name `results`.
+
+    `inputs_source` and `results_source` are expressions for the list of argument lists and for the answers, in the
+    names that `head` defines. Without the first, `inputs` holds them as data; without the second, the answers are the
+    reference's. `whole_check` is a check that brings its own inputs, for outputs that are too large to be recorded.
     """
 
     problem: Problem
     check_source: str
     head: str = ""
     inputs_source: str = ""
+    results_source: str = ""
     inputs: Sequence[Sequence[object]] = ()
+    whole_check: str = ""
 
     def text(self) -> str:
         """Everything."""
-        return repr((self.problem, self.check_source, self.head, self.inputs_source, self.inputs))
+        return repr((self.problem, self.check_source, self.head, self.inputs_source, self.results_source, self.inputs))
 
 
 @dataclass(frozen=True, slots=True)
