@@ -109,7 +109,7 @@ class InputJudge:
     def _checked(
         self, items: Sequence[tuple[InputTests, Prepared, str]], recorded: Sequence[Sequence[object] | None]
     ) -> list[Judged]:
-        """What the checks say about recorded outputs (None: the reference's), or where they are too large, about the run."""
+        """What the checks say about recorded outputs (None: the reference's), or if too large, about the run."""
         relayed = [i for i, (_, prepared, _) in enumerate(items) if prepared.relayed]
         others = [i for i, (_, prepared, _) in enumerate(items) if not prepared.relayed]
         programs = [_check(items[i][0], items[i][1], recorded[i]) for i in others]
