@@ -72,7 +72,7 @@ def test_estimates_are_those_of_the_counts(tmp_path, sandbox, benches):
 
 
 def test_a_broken_off_evaluation_goes_on_and_ends_as_if_it_had_not_been(tmp_path, sandbox, benches):
-    protocol = Protocol(n=64, seed=3)  # one task a block
+    protocol = Protocol(n=256, seed=3)  # one task a block
 
     class Breaks(ScriptedEngine):
         def sample(self, prompts, n, params):

@@ -13,7 +13,7 @@ from code_a1.prompts import STOP
 from code_a1.records import Completion, Verdict
 from code_a1.seeds import derive_seed
 
-ROWS = 64
+ROWS = 256
 """Completions sampled together, so that a batch is worth its while: tasks of a block are so many by n."""
 
 
