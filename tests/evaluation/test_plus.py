@@ -181,3 +181,21 @@ def test_all_real_rows_are_taken_apart(shared_data):
     benches = open_benchmarks([str(shared_data / "humaneval_plus_mbpp_plus.parquet")])
     assert [(b.name, len(b.tasks)) for b in benches] == [("humaneval+", 164), ("mbpp+", 378)]
     assert all(isinstance(t.tests, InputTests) for b in benches for t in b.tasks)
+
+
+def test_programs_that_are_wrong_late_fail_as_those_that_are_wrong_early(tmp_path, judge):
+    many = ASSERTION + (
+        "def check(candidate):\n"
+        f"    inputs = {[[i] for i in range(20)]}\n    results = {[i / 2 for i in range(20)]}\n"
+        "    for i, (inp, exp) in enumerate(zip(inputs, results)):\n        assertion(candidate(*inp), exp, 0)\n"
+    )
+    [bench] = open_benchmarks([write(tmp_path / "e.jsonl", PARQUET | {"test": many})])
+    found = verdicts(
+        judge, bench.tasks[0],
+        "def half(x): return x / 2 if x else 1",
+        "def half(x): return x / 2 if x < 19 else 1",
+        "def half(x): return x / 2 if x < 19 else 1 / 0",
+        "def half(x): return x / 2 + 0",
+        "def half(x): return x // 2 if x % 2 == 0 else x / 2",  # 2 is 2.0
+    )  # fmt: skip
+    assert found == [Verdict.FAIL, Verdict.FAIL, Verdict.ERROR, Verdict.PASS, Verdict.PASS]

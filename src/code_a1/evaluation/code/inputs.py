@@ -19,6 +19,8 @@ from code_a1.sandbox import Call, CheckProgram, Limits, Outcome, OutcomeKind, Pr
 MAX_CPU_S = 64.0
 """No task may take longer: that leaves out MBPP/599, whose reference takes most of a minute."""
 LEAST_CPU_S = 4.0
+FIRST_INPUTS = 8
+"""A program that is wrong on these is not run on the others."""
 MEMORY_MB = 4096
 """What EvalPlus grants, too."""
 REFERENCE_FACTOR = 4.0
@@ -86,7 +88,18 @@ class InputJudge:
         return prepared
 
     def __call__(self, items: Sequence[tuple[InputTests, Prepared, str]]) -> list[Judged]:
-        """The verdict of every (tests, their preparation, program), in order."""
+        """The verdict of every (tests, their preparation, program), in order.
+
+        Programs run on the first few inputs before they run on all: most wrong ones need not go on.
+        """
+        long = [i for i, (_, p, _) in enumerate(items) if not p.relayed and len(p.inputs) > 2 * FIRST_INPUTS]
+        first = [(items[i][0], _first_inputs(items[i][1]), items[i][2]) for i in long]
+        found = {i: judged for i, judged in zip(long, self._judged(first), strict=True) if not judged.passed}
+        rest = [i for i in range(len(items)) if i not in found]
+        found |= zip(rest, self._judged([items[i] for i in rest]), strict=True)
+        return [found[i] for i in range(len(items))]
+
+    def _judged(self, items: Sequence[tuple[InputTests, Prepared, str]]) -> list[Judged]:
         verdicts: dict[int, Judged] = {}
         recorded: dict[int, Sequence[object] | None] = {i: None for i, (_, p, _) in enumerate(items) if p.relayed}
         for limit, places in _by_limit({i: p.cpu_s for i, (_, p, _) in enumerate(items) if not p.relayed}):
@@ -99,7 +112,10 @@ class InputJudge:
                 else:
                     outputs = outcome.values()[0]
                     if isinstance(outputs, list) and len(outputs) == len(items[i][1].inputs):
-                        recorded[i] = outputs
+                        if _differing(items[i][1], outputs):
+                            recorded[i] = outputs
+                        else:
+                            verdicts[i] = Judged(Verdict.PASS)
                     else:
                         verdicts[i] = Judged(Verdict.FAIL, "what came back is not one output per input")
         checked = self._checked([items[i] for i in recorded], list(recorded.values()))
@@ -188,13 +204,29 @@ def _candidate(tests: InputTests, prepared: Prepared, program: str) -> Program:
     return Program(program, (call,), setup=tests.problem.setup)
 
 
+def _first_inputs(prepared: Prepared) -> Prepared:
+    """The same with the first few inputs alone."""
+    few = slice(FIRST_INPUTS)
+    answers = None if prepared.answers is None else prepared.answers[few]
+    return replace(
+        prepared, inputs=prepared.inputs[few], answers=answers, outputs=prepared.outputs[few],
+        encoded=prepared.encoded[few], payload=b"",
+    )  # fmt: skip
+
+
+def _differing(prepared: Prepared, recorded: Sequence[object]) -> list[int]:
+    """Where outputs are not byte for byte the reference's."""
+    same = zip(recorded, prepared.encoded, strict=True)
+    return [i for i, (x, own) in enumerate(same) if codec.encode(x, max_bytes=OUTPUT_BYTES) != own]
+
+
 def _check(tests: InputTests, prepared: Prepared, recorded: Sequence[object] | None) -> Program:
     """The check, where no candidate is, on recorded outputs that differ from the reference's; on those, if None."""
     places = list(range(len(prepared.inputs)))
     outputs = prepared.outputs
     if recorded is not None:
         outputs = recorded
-        places = [i for i in places if codec.encode(recorded[i], max_bytes=OUTPUT_BYTES) != prepared.encoded[i]]
+        places = _differing(prepared, recorded)
     answers = prepared.outputs if prepared.answers is None else prepared.answers
     bindings = {
         "__recorded": [outputs[i] for i in places],
