@@ -27,7 +27,9 @@ from code_a1.records import Candidate, CodeGroup, Completion, Problem, Validity,
 from code_a1.sandbox import Limits, Sandbox
 
 LIMITS = Limits(cpu_s_per_call=10.0, wall_s_per_call=40.0, memory_mb=4096)
-"""Generous: what is compared is meaning, and the plain run has 10 s of wall clock per test."""
+"""Generous: what is compared is meaning."""
+MUTANT_LIMITS = Limits(cpu_s_per_call=1.0, wall_s_per_call=40.0, memory_mb=4096)
+"""One in twenty mutants never ends, on every test."""
 CHECK_LIMITS = Limits(cpu_s_per_call=15.0, wall_s_per_call=60.0, memory_mb=4096)
 NO_COMPLETION = Completion("", (), (), (), "stop")
 
@@ -50,11 +52,11 @@ class Comparison:
             self.differences.append(f"{where}: {ours} here, {plain} in plain Python")
 
 
-def plain_verdicts(jobs: Sequence[tuple[str, str, Sequence[str]]]) -> list[list[str]]:
-    """Verdicts of (source, setup, tests) jobs in plain Python."""
+def plain_verdicts(jobs: Sequence[tuple[str, str, Sequence[str]]], limits: Limits) -> list[list[str]]:
+    """Verdicts of (source, setup, tests) jobs in plain Python, under the same limit of CPU time."""
     lines = "".join(json.dumps({"source": s, "setup": u, "tests": list(t)}) + "\n" for s, u, t in jobs)
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("plain_run.py"))],
+        [sys.executable, str(Path(__file__).with_name("plain_run.py")), str(limits.cpu_s_per_call)],
         input=lines, capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "0", "PATH": ""},
     )  # fmt: skip
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -75,7 +77,7 @@ def _tests(written: str | list[str]) -> list[str]:
 def compare_references(judge: Judge, problems: Sequence[Problem]) -> Comparison:
     """Asserts that hold in plain Python against those that are VALID on the reference (duplicates count as such)."""
     comparison = Comparison()
-    plain_P = plain_verdicts([(p.reference_solution, p.setup, p.reference_tests) for p in problems])
+    plain_P = plain_verdicts([(p.reference_solution, p.setup, p.reference_tests) for p in problems], LIMITS)
     for problem, plain in zip(problems, plain_P, strict=True):
         # one at a time: each assert then has its own verdict, and none is a duplicate of another
         alone = [
@@ -117,7 +119,7 @@ def compare_mutants(judge: Judge, problems: Sequence[Problem], count: int, seed:
         ]
     chosen = chosen[:count]
     tests = {p: [t.test for t in checked[p] if t.validity is Validity.VALID and t.test is not None] for p in order}
-    plain = plain_verdicts([(source, p.setup, [t.source for t in tests[p]]) for p, source in chosen])
+    plain = plain_verdicts([(source, p.setup, [t.source for t in tests[p]]) for p, source in chosen], MUTANT_LIMITS)
     comparison = Comparison()
     by_problem: dict[Problem, list[int]] = {}
     for i, (problem, _) in enumerate(chosen):
@@ -163,6 +165,8 @@ def main() -> None:
         judge = Judge(sandbox)
         _report("MBPP asserts", compare_references(judge, mbpp))
         _report("ULT asserts", compare_references(judge, ult_problems(asked.folder / "ult_lite_public.json")))
+    with Sandbox(MUTANT_LIMITS) as sandbox:
+        judge = Judge(sandbox)
         _report(f"{asked.mutants} mutants of MBPP references", compare_mutants(judge, mbpp, asked.mutants))
     plus = load_problems(ProblemsConfig(path=str(asked.folder / "humaneval_plus_mbpp_plus.parquet"))).problems
     with Sandbox(CHECK_LIMITS) as sandbox:
