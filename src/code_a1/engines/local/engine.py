@@ -316,7 +316,7 @@ def _hidden(backbone: Backbone, part: Pack) -> Tensor:
 def release_memory() -> None:
     """Give memory that was freed back to the system between phases, where the C library (glibc) can.
 
-    Caches that grew and activations leave holes of megabytes: without this they added a gigabyte to the peak of a step.
+    Caches that grew and activations leave holes of megabytes, which the next phase need not find room beside.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
