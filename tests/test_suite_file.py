@@ -37,7 +37,7 @@ def test_what_is_written_is_read_back(tmp_path):
         ('{"problem_id": "a", "tests": [], "killed": -1}', "at least 0, not -1"),
         ('{"problem_id": "a", "tests": [], "mutants": true}', "at least 0, not True"),
         ('{"problem_id": "a", "tests": [], "score": 1}', "field 'score' is unknown"),
-        ('{"problem_id": "first", "tests": []}', "is in line 1 already"),
+        ('{"problem_id": "first", "tests": []}', "stands in line 1 already"),
         ("[1]", "must be one JSON object"),
         ("{", "is not JSON"),
     ],

@@ -195,12 +195,13 @@ class InterruptedIn(View):
 
 def test_an_interrupt_ends_after_the_phase_with_everything_before_it_saved(tmp_path):
     code_policy, test_policy = scripted()
+    before = signal.getsignal(signal.SIGINT)
     run_dir = train(config_of(tmp_path, steps=9), InterruptedIn("suites", 3), (code_policy, test_policy))
     assert len(list(run_dir.metrics())) == 2
     assert len(code_policy.updates) == 2  # the third step was not learned from
     assert load_state(run_dir.checkpoint_path(2))["step"] == 2
     assert [e["event"] for e in run_dir.events()][-2:] == ["checkpoint", "interrupted"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_interrupt_while_learning_lets_the_step_finish(tmp_path):
