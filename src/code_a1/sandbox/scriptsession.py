@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -46,9 +47,8 @@ class ScriptSession(Session):
         stdin = input_file(self.job.stdin or b"")
         output, writer = os.pipe()
         try:
-            socket.send_fds(dialogue.child.channel, [b"\0"], [stdin, writer])
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it is gone, as will be found
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it is gone, as will be found
+                socket.send_fds(dialogue.child.channel, [b"\0"], [stdin, writer])
         finally:
             os.close(stdin)
             os.close(writer)

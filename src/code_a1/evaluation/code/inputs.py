@@ -36,10 +36,9 @@ def __outputs(call, inputs):
     for arguments in inputs:
         value = call(*arguments)
         try:
-            value = deepcopy(value)  # as it is now: the next call may change it
+            done.append(deepcopy(value))  # as it is now: the next call may change it
         except Exception:
-            pass
-        done.append(value)
+            done.append(value)  # what cannot be copied goes as it is, and the codec says whether it is data
     return done
 """
 _REPLAY = """
