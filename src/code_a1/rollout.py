@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 from code_a1.config import RolloutConfig
 from code_a1.engines.base import PolicyEngine, SamplingParams
@@ -29,14 +30,8 @@ def rollout_candidates(
     begun = [begun_code(problem) if config.begin_answers else "" for problem in problems]
     prompts = [_begin(code_prompt(problem), start) for problem, start in zip(problems, begun, strict=True)]
     limit = min(config.max_code_prompt_tokens, policy.context_window - 1)
-    groups = _sample(
-        policy,
-        prompts,
-        config.candidates_per_problem,
-        limit,
-        _params(config, config.max_code_tokens, seed),
-        on_progress,
-    )
+    params = _params(config, config.max_code_tokens, seed)
+    groups = dict(_stream(policy, prompts, config.candidates_per_problem, limit, params, on_progress))
     return [
         CodeGroup(
             problem,
@@ -45,7 +40,7 @@ def rollout_candidates(
             ),
             prompt_too_long=completions is None,
         )
-        for problem, start, completions in zip(problems, begun, groups, strict=True)
+        for problem, start, completions in zip(problems, begun, (groups[i] for i in range(len(prompts))), strict=True)
     ]
 
 
@@ -62,10 +57,35 @@ def rollout_suites(
     A candidate without code, or whose code does not compile, fails every test anyway: nothing is sampled for it. One
     whose prompt is over the limit keeps its place as a group without suites.
     """
+    attacks = dict(stream_suites(policy, code_groups, config, seed=seed, on_progress=on_progress))
+    return [attack for position in range(len(code_groups)) for attack in attacks[position]]
+
+
+def stream_suites(
+    policy: PolicyEngine | None,
+    code_groups: Sequence[CodeGroup],
+    config: RolloutConfig,
+    *,
+    seed: int,
+    on_progress: Progress | None = None,
+) -> Iterator[tuple[int, list[SuiteGroup]]]:
+    """The same as they come: yields the position of a code group once the suites against all its candidates are there.
+
+    What is sampled does not depend on when it is asked for.
+    """
+    targets = [
+        (position, group.problem, candidate)
+        for position, group in enumerate(code_groups)
+        for candidate in group.candidates
+        if policy is not None and candidate.code is not None and compiles(candidate.code)
+    ]
+    awaited = Counter(position for position, _, _ in targets)
+    for position in range(len(code_groups)):
+        if not awaited[position]:
+            yield position, []
     if policy is None:
-        return []
-    targets = [(g.problem, c) for g in code_groups for c in g.candidates if c.code is not None and compiles(c.code)]
-    begun = [begun_suite(problem) if config.begin_answers else "" for problem, _ in targets]
+        return
+    begun = [begun_suite(problem) if config.begin_answers else "" for _, problem, _ in targets]
     prompts = [
         _begin(
             test_prompt(
@@ -73,33 +93,40 @@ def rollout_suites(
             ),
             start,
         )
-        for (problem, candidate), start in zip(targets, begun, strict=True)
+        for (_, problem, candidate), start in zip(targets, begun, strict=True)
     ]
     limit = min(config.max_test_prompt_tokens, policy.context_window - 1)
-    groups = _sample(
-        policy, prompts, config.suites_per_candidate, limit, _params(config, config.max_test_tokens, seed), on_progress
+    params = _params(config, config.max_test_tokens, seed)
+    written: dict[int, dict[int, SuiteGroup]] = {}
+    for index, completions in _stream(policy, prompts, config.suites_per_candidate, limit, params, on_progress):
+        position, problem, candidate = targets[index]
+        attacks = written.setdefault(position, {})
+        attacks[index] = _suite_group(problem, candidate, begun[index], completions, config)
+        if len(attacks) == awaited[position]:
+            yield position, [attacks[i] for i in sorted(attacks)]
+
+
+def _suite_group(
+    problem: Problem, candidate: Candidate, start: str, completions: Sequence[Completion] | None, config: RolloutConfig
+) -> SuiteGroup:
+    return SuiteGroup(
+        problem.problem_id,
+        candidate.index,
+        tuple(
+            TestSuite(
+                parse_suite(
+                    start + c.text,
+                    problem.entry_point,
+                    entry_is_class=entry_is_class(problem),
+                    max_tests=config.max_tests_per_suite,
+                    predict_answer=config.predict_answer,
+                ),
+                c,
+            )
+            for c in completions or ()
+        ),
+        prompt_too_long=completions is None,
     )
-    return [
-        SuiteGroup(
-            problem.problem_id,
-            candidate.index,
-            tuple(
-                TestSuite(
-                    parse_suite(
-                        start + c.text,
-                        problem.entry_point,
-                        entry_is_class=entry_is_class(problem),
-                        max_tests=config.max_tests_per_suite,
-                        predict_answer=config.predict_answer,
-                    ),
-                    c,
-                )
-                for c in completions or ()
-            ),
-            prompt_too_long=completions is None,
-        )
-        for (problem, candidate), start, completions in zip(targets, begun, groups, strict=True)
-    ]
 
 
 def _begin(prompt: Prompt, start: str) -> Prompt:
@@ -119,19 +146,22 @@ def _params(config: RolloutConfig, max_tokens: int, seed: int) -> SamplingParams
     return SamplingParams(max_tokens, temperature=config.temperature, top_p=config.top_p, stop=STOP, seed=seed)
 
 
-def _sample(
+def _stream(
     policy: PolicyEngine,
     prompts: Sequence[Prompt],
     n: int,
     limit: int,
     params: SamplingParams,
     on_progress: Progress | None,
-) -> list[tuple[Completion, ...] | None]:
-    """A group of n completions per prompt, None where the prompt has more than `limit` tokens."""
-    fitting = [i for i, prompt in enumerate(prompts) if policy.prompt_length(prompt) <= limit]
-    groups: list[tuple[Completion, ...] | None] = [None] * len(prompts)
+) -> Iterator[tuple[int, tuple[Completion, ...] | None]]:
+    """The index of each prompt with its n completions, or with None where it has more than `limit` tokens."""
+    fitting = []
+    for i, prompt in enumerate(prompts):
+        if policy.prompt_length(prompt) <= limit:
+            fitting.append(i)
+        else:
+            yield i, None
     for group in policy.sample([prompts[i] for i in fitting], n, params):
-        groups[fitting[group.index]] = group.completions
         if on_progress is not None:
             on_progress(len(group.completions))
-    return groups
+        yield fitting[group.index], group.completions

@@ -18,11 +18,11 @@ from code_a1.errors import SandboxError, TrainingError
 from code_a1.evaluation import evaluate
 from code_a1.interrupt import Interrupted
 from code_a1.metrics import completion_metrics, judgement_metrics, solved_shares
-from code_a1.records import Judgement
+from code_a1.records import Judgement, SuiteGroup
 from code_a1.report.rollout_rows import rollout_rows
 from code_a1.report.view import View
 from code_a1.rewards import CodeRewards, TestRewards, score
-from code_a1.rollout import rollout_candidates, rollout_suites
+from code_a1.rollout import rollout_candidates, stream_suites
 from code_a1.run import Policies, Run, open_run
 from code_a1.run_dir import RunDir
 from code_a1.samples import batches
@@ -99,19 +99,23 @@ def take_step(run: Run) -> dict[str, float]:
             f"{players['code'].context_window} tokens"
         )
 
-    with run.phase("suites", None):
-        suite_groups = rollout_suites(
-            players.get("test"),
-            code_groups,
-            sizes,
-            seed=derive_seed(config.seed, run.step, "suites"),
-            on_progress=run.view.advance,
-        )
-
-    with run.phase("judging", None):
-        ran, failed = run.judge.programs_run, run.judge.sandbox_errors
-        judgements = run.judge(code_groups, suite_groups, known, run.view.advance)
-        ran, failed = run.judge.programs_run - ran, run.judge.sandbox_errors - failed
+    ran, failed = run.judge.programs_run, run.judge.sandbox_errors
+    attacks: dict[int, list[SuiteGroup]] = {}
+    with run.judge.begin(code_groups, known) as judging:  # while suites are still being written
+        with run.phase("suites", None):
+            for position, written in stream_suites(
+                players.get("test"),
+                code_groups,
+                sizes,
+                seed=derive_seed(config.seed, run.step, "suites"),
+                on_progress=run.view.advance,
+            ):
+                attacks[position] = written
+                judging.add(position, written)
+        with run.phase("judging", None):
+            judgements = judging.judgements(run.view.advance)
+    suite_groups = [attack for _, written in sorted(attacks.items()) for attack in written]
+    ran, failed = run.judge.programs_run - ran, run.judge.sandbox_errors - failed
     _check_outage(run, ran, failed)
     code_rewards, test_rewards = score(judgements, config.rewards, sizes.tests_per_suite)
     diversity = diversity_metrics(judgements, run.book)
@@ -132,7 +136,7 @@ def take_step(run: Run) -> dict[str, float]:
         "book/size": len(run.book),
         "judge/programs": ran,
         "judge/sandbox_errors": failed,
-        "judge/candidates_per_s": candidates / max(run.seconds["judging"], 1e-9),
+        "judge/candidates_per_s": candidates / max(judging.busy_s, 1e-9),
         "time/step_s": time.monotonic() - started,
         "epoch": run.sampler.epoch,
     }

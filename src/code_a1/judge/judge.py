@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from code_a1.assertions import parse_assertions
-from code_a1.judge.clean import clean_source
-from code_a1.judge.forms import VERDICTS, form_program, form_verdict, is_plain, plain_verdict, same_answer
+from code_a1.judge.candidates import Trial, Trials, candidate_program, check_program, check_verdict, load_of
+from code_a1.judge.lanes import Lanes
 from code_a1.judge.reference import ReferenceSolution
-from code_a1.mistake_book import TestKey, identity
+from code_a1.mistake_book import identity
 from code_a1.problems import entry_is_class, is_check_program
 from code_a1.records import (
     CodeGroup,
@@ -24,26 +26,44 @@ from code_a1.records import (
     Validity,
     Verdict,
 )
-from code_a1.sandbox import CheckProgram, Sandbox, codec
-from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program, ProgramResult
+from code_a1.sandbox import CheckProgram, Sandbox
+from code_a1.sandbox.programs import Limits, Outcome, OutcomeKind, Program, ProgramResult
 
 Progress = Callable[[int], None]
-"""Called with the number of programs that have finished since the last call."""
+"""Called with the number of programs that have finished since the last call, by one thread at a time."""
+
+_Attacked = tuple[CodeGroup, Sequence[SuiteGroup]]
 
 
-@dataclass(slots=True)
-class _Job:
-    """One distinct program of one problem, with every test that any of its authors is to be run on."""
+class Judging:
+    """The judgements of a step on their way; see `Judge.begin`."""
 
-    problem: Problem
-    code: str
-    tests: dict[TestKey, TestCase] = field(default_factory=dict)
-    verdicts: dict[TestKey, Verdict] = field(default_factory=dict)
-    load: Outcome = field(default_factory=lambda: Outcome(OutcomeKind.VALUE))
+    def __init__(self, judge: Judge, lanes: Lanes[_Attacked, Judgement], code_groups: Sequence[CodeGroup]) -> None:
+        self._judge = judge
+        self._lanes = lanes
+        self._code_groups = code_groups
+        self._order: dict[int, int] = {}
 
     @property
-    def loaded(self) -> bool:
-        return self.load.kind is OutcomeKind.VALUE
+    def busy_s(self) -> float:
+        """Seconds during which programs were judged, on whichever cores."""
+        return self._lanes.busy_s
+
+    def add(self, position: int, attacks: Sequence[SuiteGroup] = ()) -> None:
+        """Judge the code group at `position`, against whose candidates these are all the suites there will be."""
+        if position in self._order:
+            raise ValueError(f"the code group at {position} is being judged already")
+        self._order[position] = len(self._order)
+        self._lanes.add((self._code_groups[position], attacks))
+
+    def judgements(self, on_progress: Progress | None = None) -> list[Judgement]:
+        """Wait for the judgements, in the order of the code groups; those not added have no suites."""
+        self._judge.on_progress = on_progress or _ignore
+        for position in range(len(self._code_groups)):
+            if position not in self._order:
+                self.add(position)
+        judged = self._lanes.results()
+        return [judged[self._order[position]] for position in range(len(self._code_groups))]
 
 
 class Judge:
@@ -56,8 +76,11 @@ class Judge:
     def __init__(self, sandbox: Sandbox, limits: Limits | None = None) -> None:
         self._sandbox = sandbox
         self._limits = limits or sandbox.limits
-        self._on_progress: Progress = _ignore
+        self.on_progress: Progress = _ignore
+        """Told of every program that finishes."""
+        self._counting = threading.Lock()
         self._reference = ReferenceSolution(self._run_all, cpu_limit_s=self._limits.cpu_s_per_call)
+        self._trials = Trials(self._run_all, self._run_checks, self._reference)
         self.programs_run = 0
         """Programs that the sandbox has run for this judge so far."""
         self.sandbox_errors = 0
@@ -74,31 +97,59 @@ class Judge:
 
         `suite_groups` name their candidate by problem and index; a candidate without one is run on the replayed tests
         alone. `replayed` maps problem ids to tests with expected values (from the Mistake Book, or `reference_tests`).
-        """
-        self._on_progress = on_progress or _ignore
-        problems = {group.problem.problem_id: group.problem for group in code_groups}
-        flat = [(g, suite) for g in suite_groups for suite in g.suites]
-        judged = self._reference.judge_suites([(problems[g.problem_id], suite.tests) for g, suite in flat])
-        suites: dict[tuple[str, int], list[JudgedSuite]] = {}
-        for (attack, suite), tests in zip(flat, judged, strict=True):
-            suites.setdefault((attack.problem_id, attack.candidate_index), []).append(JudgedSuite(suite, tests))
 
-        replayed = replayed or {}
-        jobs: dict[tuple[str, str], _Job] = {}
-        for group in code_groups:
+        Raises ValueError for suites of a problem that has no code group.
+        """
+        attacks: dict[str, list[SuiteGroup]] = {}
+        for attack in suite_groups:
+            attacks.setdefault(attack.problem_id, []).append(attack)
+        if unknown := attacks.keys() - {group.problem.problem_id for group in code_groups}:
+            raise ValueError(f"suites for problems without candidates: {', '.join(sorted(unknown))}")
+        with self.begin(code_groups, replayed) as judging:
+            for position, group in enumerate(code_groups):
+                judging.add(position, attacks.get(group.problem.problem_id, ()))
+            return judging.judgements(on_progress)
+
+    @contextmanager
+    def begin(
+        self, code_groups: Sequence[CodeGroup], replayed: Mapping[str, Sequence[TestCase]] | None = None
+    ) -> Iterator[Judging]:
+        """Judge the same while suites are still being written: a problem is judged once all of its suites are there."""
+        known = replayed or {}
+        lanes: Lanes[_Attacked, Judgement] = Lanes(
+            lambda share: self._judge(share, known), share=2 * self._sandbox.workers
+        )
+        self.on_progress = _ignore
+        try:
+            yield Judging(self, lanes, code_groups)
+        finally:
+            lanes.close()
+        self._reference.shrink()
+
+    def _judge(self, attacked: Sequence[_Attacked], replayed: Mapping[str, Sequence[TestCase]]) -> list[Judgement]:
+        """The judgements of some of a step's problems."""
+        flat = [(group.problem, suite) for group, attacks in attacked for attack in attacks for suite in attack.suites]
+        judged = iter(self._reference.judge_suites([(problem, suite.tests) for problem, suite in flat]))
+        trials: dict[tuple[str, str], Trial] = {}
+        suites_of: list[dict[int, list[JudgedSuite]]] = []
+        for group, attacks in attacked:
             problem = group.problem
+            suites: dict[int, list[JudgedSuite]] = {}
+            for attack in attacks:
+                own = suites.setdefault(attack.candidate_index, [])
+                own += [JudgedSuite(suite, next(judged)) for suite in attack.suites]
+            suites_of.append(suites)
             for candidate in group.candidates:
                 if candidate.code is None:
                     continue
-                job = jobs.setdefault((problem.problem_id, candidate.code), _Job(problem, candidate.code))
-                own = suites.get((problem.problem_id, candidate.index), ())
-                usable = (t.test for suite in own for t in suite.usable if t.test is not None)
+                trial = trials.setdefault((problem.problem_id, candidate.code), Trial(problem, candidate.code))
+                usable = (t.test for s in suites.get(candidate.index, ()) for t in s.usable if t.test is not None)
                 for test in (*replayed.get(problem.problem_id, ()), *usable):
-                    job.tests.setdefault(identity(test), test)
-        self._run_jobs(list(jobs.values()))
+                    trial.tests.setdefault(identity(test), test)
+        self._trials.run(list(trials.values()))
         return [
-            self._collect(group, jobs, suites, tuple(replayed.get(group.problem.problem_id, ())))
-            for group in code_groups
+            _collect(group, trials, suites, tuple(replayed.get(group.problem.problem_id, ())))
+            for (group, _), suites in zip(attacked, suites_of, strict=True)
         ]
 
     def reference_tests(self, problem: Problem) -> tuple[TestCase | RejectedTest, ...]:
@@ -112,16 +163,17 @@ class Judge:
 
         A VALID test holds on the reference in both runs and comes back ready to be replayed on candidates.
         """
-        self._on_progress = on_progress or _ignore
+        self.on_progress = on_progress or _ignore
         tests_P = [self.reference_tests(p) for p in problems]
         asserts_P = [[t for t in tests if not _is_check(t)] for tests in tests_P]
         judged_P = self._reference.judge_suites(list(zip(problems, asserts_P, strict=True)), trusted=True)
         checks = [(i, t) for i, tests in enumerate(tests_P) for t in tests if isinstance(t, TestCase) and _is_check(t)]
         programs = [
-            _check_program(problems[i], problems[i].reference_solution, test, seed)
+            check_program(problems[i], problems[i].reference_solution, test, seed)
             for i, test in checks
             for seed in (0, 1)
         ]
+        self._reference.shrink()
         outcomes = iter(self._run_checks(programs))
         checked_P: list[list[JudgedTest]] = [[] for _ in problems]
         for i, test in checks:
@@ -139,10 +191,10 @@ class Judge:
 
     def load_references(self, problems: Sequence[Problem], on_progress: Progress | None = None) -> list[str]:
         """Whether every reference loads and has its entry point: per problem "" or one line that says why not."""
-        self._on_progress = on_progress or _ignore
-        results = self._run_all([_candidate_program(_Job(p, p.reference_solution)) for p in problems])
+        self.on_progress = on_progress or _ignore
+        results = self._run_all([candidate_program(Trial(p, p.reference_solution)) for p in problems])
         return [
-            "" if load.kind is OutcomeKind.VALUE else f"{load.kind}: {load.detail}" for load in map(_load_of, results)
+            "" if load.kind is OutcomeKind.VALUE else f"{load.kind}: {load.detail}" for load in map(load_of, results)
         ]
 
     # -- running ------------------------------------------------------------------------------------------------------
@@ -151,95 +203,21 @@ class Judge:
         results: list[ProgramResult | None] = [None] * len(programs)
         for index, result in self._sandbox.run(programs, self._limits):
             results[index] = result
-            self.programs_run += 1
-            self.sandbox_errors += result.load.kind is OutcomeKind.SANDBOX_ERROR
-            self._on_progress(1)
+            self._count(result.load)
         return [result for result in results if result is not None]
 
     def _run_checks(self, programs: Sequence[CheckProgram]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
         for index, outcome in self._sandbox.run_checks(programs, self._limits) if programs else ():
             outcomes[index] = outcome
-            self.programs_run += 1
-            self.sandbox_errors += outcome.kind is OutcomeKind.SANDBOX_ERROR
-            self._on_progress(1)
+            self._count(outcome)
         return [outcomes[i] for i in range(len(programs))]
 
-    def _run_jobs(self, jobs: Sequence[_Job]) -> None:
-        """Fill in `load` and `verdicts` of every job."""
-        results = self._run_all([_candidate_program(job) for job in jobs])
-        for job, result in zip(jobs, results, strict=True):
-            outcomes = result.outcomes[1:]
-            job.load = _load_of(result)
-            if not job.loaded:
-                job.verdicts = dict.fromkeys(job.tests, VERDICTS[job.load.kind])
-                continue
-            asserts = [(key, test) for key, test in job.tests.items() if test.kind == "assert"]
-            for (key, test), outcome in zip(asserts, outcomes, strict=True):
-                verdict = _verdict(test, outcome, job.problem.tolerance)
-                if verdict is not None:
-                    job.verdicts[key] = verdict
-        self._run_forms(jobs, results)
-        self._run_check_tests([job for job in jobs if job.loaded])
-
-    def _run_forms(self, jobs: Sequence[_Job], results: Sequence[ProgramResult]) -> None:
-        """Verdicts of forms that are more than a comparison: results equal to the reference's pass, the rest is run."""
-        open_: list[tuple[_Job, TestKey, TestCase, Outcome]] = []
-        for job, result in zip(jobs, results, strict=True):
-            if job.loaded:
-                asserts = [(key, test) for key, test in job.tests.items() if test.kind == "assert"]
-                for (key, test), outcome in zip(asserts, result.outcomes[1:], strict=True):
-                    if key not in job.verdicts:
-                        open_.append((job, key, test, outcome))
-        references = self._reference.result_of((job.problem, test) for job, _, test, _ in open_)
-        programs = []
-        tried = []
-        for (job, key, test, outcome), reference in zip(open_, references, strict=True):
-            if outcome.payload == reference.payload:
-                job.verdicts[key] = Verdict.PASS
-            else:
-                programs.append(form_program(test, outcome.values(), clean_source(job.problem)))
-                tried.append((job, key))
-        for (job, key), result in zip(tried, self._run_all(programs) if programs else (), strict=True):
-            job.verdicts[key] = form_verdict(result.outcomes[0])
-
-    def _run_check_tests(self, jobs: Iterable[_Job]) -> None:
-        todo = [(job, key, test) for job in jobs for key, test in job.tests.items() if test.kind == "check"]
-        programs = [_check_program(job.problem, job.code, test) for job, _, test in todo]
-        for (job, key, _), outcome in zip(todo, self._run_checks(programs), strict=True):
-            job.verdicts[key] = _check_verdict(outcome)
-
-    # -- collecting ---------------------------------------------------------------------------------------------------
-
-    def _collect(
-        self,
-        group: CodeGroup,
-        jobs: Mapping[tuple[str, str], _Job],
-        suites: Mapping[tuple[str, int], Sequence[JudgedSuite]],
-        replayed: tuple[TestCase, ...],
-    ) -> Judgement:
-        problem_id = group.problem.problem_id
-        candidates = []
-        for candidate in group.candidates:
-            own = suites.get((problem_id, candidate.index), ())
-            if candidate.code is None:
-                failed = tuple(Verdict.ERROR for _ in replayed)
-                candidates.append(
-                    JudgedCandidate(candidate, False, failed, tuple(own), load_error="no fenced Python block")
-                )
-                continue
-            job = jobs[problem_id, candidate.code]
-            candidates.append(
-                JudgedCandidate(
-                    candidate,
-                    job.loaded,
-                    tuple(job.verdicts[identity(test)] for test in replayed),
-                    tuple(_with_verdicts(suite, job) for suite in own),
-                    load_error="" if job.loaded else f"{job.load.kind}: {job.load.detail}",
-                    sandbox_error=job.load.kind is OutcomeKind.SANDBOX_ERROR,
-                )
-            )
-        return Judgement(group.problem, replayed, tuple(candidates))
+    def _count(self, finished: Outcome) -> None:
+        with self._counting:
+            self.programs_run += 1
+            self.sandbox_errors += finished.kind is OutcomeKind.SANDBOX_ERROR
+            self.on_progress(1)
 
 
 def _ignore(_finished: int) -> None:
@@ -256,55 +234,44 @@ def _is_check(test: TestCase | RejectedTest) -> bool:
     return isinstance(test, TestCase) and test.kind == "check"
 
 
-def _candidate_program(job: _Job) -> Program:
-    """The candidate, asked first whether it has the entry point at all, then for the calls of its tests."""
-    calls = [Call((f"callable({job.problem.entry_point})",))]
-    calls += [Call(t.calls, prelude=t.prelude) for t in job.tests.values() if t.kind == "assert"]
-    return Program(job.code, tuple(calls), setup=job.problem.setup)
+def _collect(
+    group: CodeGroup,
+    trials: Mapping[tuple[str, str], Trial],
+    suites: Mapping[int, Sequence[JudgedSuite]],
+    replayed: tuple[TestCase, ...],
+) -> Judgement:
+    problem_id = group.problem.problem_id
+    candidates = []
+    for candidate in group.candidates:
+        own = suites.get(candidate.index, ())
+        if candidate.code is None:
+            failed = tuple(Verdict.ERROR for _ in replayed)
+            candidates.append(
+                JudgedCandidate(candidate, False, failed, tuple(own), load_error="no fenced Python block")
+            )
+            continue
+        trial = trials[problem_id, candidate.code]
+        candidates.append(
+            JudgedCandidate(
+                candidate,
+                trial.loaded,
+                tuple(trial.verdicts[identity(test)] for test in replayed),
+                tuple(_with_verdicts(suite, trial) for suite in own),
+                load_error="" if trial.loaded else f"{trial.load.kind}: {trial.load.detail}",
+                sandbox_error=trial.load.kind is OutcomeKind.SANDBOX_ERROR,
+            )
+        )
+    return Judgement(group.problem, replayed, tuple(candidates))
 
 
-def _load_of(result: ProgramResult) -> Outcome:
-    """How loading went, the look for the entry point included."""
-    if not result.loaded:
-        return result.load
-    entry = result.outcomes[0]
-    if entry.kind is OutcomeKind.VALUE and entry.values() != (True,):
-        return Outcome(OutcomeKind.RAISED, detail="TypeError: the entry point is not callable")
-    return entry
-
-
-def _verdict(test: TestCase, outcome: Outcome, tolerance: float) -> Verdict | None:
-    """The verdict of one call, None where the test's form has to be run in the sandbox."""
-    if outcome.kind is not OutcomeKind.VALUE:
-        return VERDICTS[outcome.kind]
-    if same_answer(test, outcome.payload, test.expected_value):
-        return Verdict.PASS
-    if not is_plain(test):
-        return None
-    expected = codec.decode(test.expected_value) if test.expected_value is not None else None
-    return plain_verdict(test, outcome.values(), expected, tolerance)
-
-
-def _with_verdicts(suite: JudgedSuite, job: _Job) -> JudgedSuite:
+def _with_verdicts(suite: JudgedSuite, trial: Trial) -> JudgedSuite:
     tests = tuple(
-        JudgedTest(t.source, t.validity, t.test, job.verdicts[identity(t.test)], t.reason)
+        JudgedTest(t.source, t.validity, t.test, trial.verdicts[identity(t.test)], t.reason)
         if t.validity.usable and t.test is not None
         else t
         for t in suite.tests
     )
     return replace(suite, tests=tests)
-
-
-def _check_program(problem: Problem, code: str, test: TestCase, seed: int = 0) -> CheckProgram:
-    return CheckProgram(code, test.source, problem.entry_point, setup=problem.setup, seed=seed)
-
-
-def _check_verdict(outcome: Outcome) -> Verdict:
-    if outcome.kind is OutcomeKind.VALUE:
-        return Verdict.PASS
-    if outcome.kind is OutcomeKind.RAISED and outcome.detail.startswith("AssertionError"):
-        return Verdict.FAIL
-    return VERDICTS[outcome.kind]
 
 
 def _judged_check(test: TestCase, first: Outcome, second: Outcome) -> JudgedTest:
@@ -317,5 +284,5 @@ def _judged_check(test: TestCase, first: Outcome, second: Outcome) -> JudgedTest
         return JudgedTest("check(candidate)", Validity.SANDBOX_ERROR, reason=reason)
     if first.kind is not second.kind:
         return JudgedTest("check(candidate)", Validity.NONDETERMINISTIC, reason=reason)
-    wrong = _check_verdict(failed) is Verdict.FAIL
+    wrong = check_verdict(failed) is Verdict.FAIL
     return JudgedTest("check(candidate)", Validity.WRONG_EXPECTATION if wrong else Validity.CALL_FAILED, reason=reason)

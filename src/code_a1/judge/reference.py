@@ -119,9 +119,14 @@ class ReferenceSolution:
         self._run_calls(tests)
         self._run_expectations(tests)
         self._run_forms(tests)
-        judged = [self._judge_suite(problem, row) for (problem, _), row in zip(suites, prepared, strict=True)]
-        self._shrink()
-        return judged
+        return [self._judge_suite(problem, row) for (problem, _), row in zip(suites, prepared, strict=True)]
+
+    def shrink(self) -> None:
+        """Let go of the oldest results beyond the limits. Not while a suite is being judged: it relies on its own."""
+        held = sum(len(settled.payload) for settled in self._cache.values())
+        while len(self._cache) > self._cached_results or held > self._cached_bytes:
+            _, oldest = self._cache.popitem(last=False)
+            held -= len(oldest.payload)
 
     def result_of(self, tests: Iterable[tuple[Problem, TestCase]]) -> list[Settled]:
         """What the reference returns for the calls of tests that are known to be usable."""
@@ -314,12 +319,6 @@ class ReferenceSolution:
 
     def _form_key(self, problem: Problem, test: TestCase) -> Hashable:
         return ("form", self._call_key(problem, test), test.form_prelude, test.form, test.expected)
-
-    def _shrink(self) -> None:
-        held = sum(len(settled.payload) for settled in self._cache.values())
-        while len(self._cache) > self._cached_results or held > self._cached_bytes:
-            _, oldest = self._cache.popitem(last=False)
-            held -= len(oldest.payload)
 
 
 _TRUE = codec.encode((True,))

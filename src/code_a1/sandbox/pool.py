@@ -61,7 +61,8 @@ class Sandbox:
     ) -> None:
         self.limits = limits
         self.tier: TierReport = require(allow_tier, tier)
-        self._size = workers or _cores()
+        self.workers = workers or _cores()
+        """Programs that run at the same time."""
         self._workers: list[WorkerHandle] = []
         self._waiting: deque[PendingJob] = deque()
         self._tickets = itertools.count(1)
@@ -172,7 +173,7 @@ class Sandbox:
         if self._closed:
             raise SandboxError("the sandbox is closed; make a new one")
         held = len(self._waiting) + sum(len(worker.jobs) for worker in self._workers)
-        return held < self._size * JOBS_PER_WORKER
+        return held < self.workers * JOBS_PER_WORKER
 
     def _admit(self, run: _Run, describe: Callable[[int, Any], PendingJob], index: int, program: Any) -> None:
         """Queue a program; one that cannot even be written down has its result at once."""
@@ -219,7 +220,7 @@ class Sandbox:
         for worker in list(self._workers):
             if worker.process.poll() is not None and not worker.jobs:
                 self._bury(worker, "its process died")
-        while self._waiting and len(self._workers) < self._size and self._start_worker():
+        while self._waiting and len(self._workers) < self.workers and self._start_worker():
             pass
         while self._waiting and self._workers:
             worker = min(self._workers, key=lambda each: len(each.jobs))
