@@ -82,6 +82,8 @@ model = "{folder}/tests.jsonl"
     assert f"run folder: {folder}/run" in done.stdout
     assert "code reward" in done.stdout
     assert "step 2/2" in done.stderr
+    assert "### A test that entered the Mistake Book" in done.stdout
+    assert f"report: {folder}/run/report.html" in done.stdout
     return folder / "run"
 
 
@@ -99,12 +101,12 @@ def test_the_curves_of_a_run_are_drawn(finished_run, tmp_path):
     done = run("report", str(finished_run), "-o", str(tmp_path / "curves.svg"))
     assert done.returncode == 0, done.stderr
     picture = (tmp_path / "curves.svg").read_text()
-    assert picture.count("<!-- reward: mean") == 1
-    assert "<!-- Mistake Book -->" in picture
+    assert picture.count("<!-- reward, mean") == 1
+    assert "<!-- Mistake Book, tests -->" in picture
     empty = tmp_path / "empty"
     empty.mkdir()
     (empty / "config.toml").write_text("")
-    assert "nothing to draw" in run("report", str(empty)).stderr
+    assert "nothing to draw" in run("report", str(empty), "-o", str(tmp_path / "none.png")).stderr
     assert "is not a run folder" in run("report", str(tmp_path)).stderr
 
 

@@ -11,7 +11,7 @@ from code_a1.errors import ProblemError
 from code_a1.evaluation import evaluate
 from code_a1.problems import write_problems
 from code_a1.records import Problem
-from code_a1.report.summary import closing_table
+from code_a1.report.summary import closing_tables
 from code_a1.trainer import train
 from test_modes import PROBLEM, RIGHT, block, config_of, writes_code
 
@@ -66,6 +66,7 @@ def test_both_sides_are_measured_before_training_every_so_many_steps_and_at_the_
     row = {key.removeprefix("eval/heldout/"): value for key, value in found[0].items()}
     assert (row["problems"], row["code/pass@1"], row["code/loaded"]) == (2, 0.5, 1)
     assert row["test/tests_per_suite"] == 2
+    assert row["test/usable_per_suite"] == 1.5  # the wrong answer is put right, the failing call is lost
     assert row["test/validity"] == 0.5  # both of the first suite; a wrong answer and a failing call in the second
     assert row["test/kills_shown"] == 0.5
     # larger's six mutants (==, <=, <, !=, is, not) all differ in (1, 2) or (5, 3); without a valid test nothing is killed
@@ -77,9 +78,12 @@ def test_both_sides_are_measured_before_training_every_so_many_steps_and_at_the_
     assert len({r.params.seed for r in greedy}) == 1
     assert [set(row) >= {"code/reward_mean", "time/step_s"} for row in run_dir.metrics()] == [False, True, True, True]
     assert run_dir.path.joinpath("rollouts/step-000003.jsonl").exists()
-    table = closing_table(list(run_dir.metrics()))
-    assert table.title == "3 steps"
-    assert "held-out problems: pass@1" in list(table.columns[0].cells)
+    held_out, steps = closing_tables(list(run_dir.metrics()))
+    assert (held_out.title, steps.title) == ("2 held-out problems", "3 steps")
+    assert [column.header for column in held_out.columns] == ["", "before", "after step 3", "change"]
+    lines = list(zip(*(column.cells for column in held_out.columns), strict=True))
+    assert lines[0] == ("pass@1 of programs", "0.500", "0.500", "+0.000")
+    assert lines[-1][0] == "tests in the Mistake Book"
 
 
 @pytest.mark.parametrize(

@@ -7,30 +7,38 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="The curves of a run as one picture, and its closing table.")
+@click.command(short_help="A run as one HTML page with its curves, and its closing tables.")
 @click.argument("run", type=click.Path(path_type=Path, file_okay=False))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: RUN/curves.svg. Also .png, .pdf.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Default: RUN/report.html. With .svg, .png or .pdf the main curves alone, as one picture.",
+)
 def report(run: Path, output: Path | None) -> None:
-    r"""Draw the curves of the run folder RUN and print what changed between its first and its last steps.
+    r"""Write the page of the run folder RUN and print what changed between its beginning and its end.
+
+    The page is one file that needs no network: tables, three rollouts worth reading, curves of both sides, the
+    configuration. A run may be looked at while it is going on.
 
     \b
-    Example:
+    Examples:
+      code-a1 report runs/co-evolve-20260101-120000
       code-a1 report runs/co-evolve-20260101-120000 -o curves.png
     """
     from rich.console import Console  # noqa: PLC0415 - `--help` stays fast
 
+    from code_a1.cli.reporting import closing_tables, draw_picture  # noqa: PLC0415
+    from code_a1.report.page import write_page  # noqa: PLC0415
     from code_a1.run_dir import RunDir  # noqa: PLC0415
 
-    rows = list(RunDir.open(run).metrics())
-    target = output or run / "curves.svg"
-    if rows and "examples" in rows[0]:  # a run of mode `sft`
-        from code_a1 import sft  # noqa: PLC0415
-
-        draw, table = sft.draw_warm_start, sft.closing_table
+    folder = RunDir.open(run)
+    rows = list(folder.metrics())
+    tables = closing_tables(rows)
+    if output is None or output.suffix.lower() in (".html", ".htm"):
+        written = write_page(folder, tables, output)
     else:
-        from code_a1.report import curves, summary  # noqa: PLC0415
-
-        draw, table = curves.draw_curves, summary.closing_table
-    draw(rows, target, run.name)
-    Console().print(table(rows))
-    click.echo(f"curves: {target}")
+        written = draw_picture(rows, output, run.name)
+    for table in tables:
+        Console().print(table)
+    click.echo(f"report: {written}")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from code_a1.config import Config
     from code_a1.report.view import View
     from code_a1.run_dir import RunDir
@@ -24,16 +22,15 @@ def _print_keys(context: click.Context, _option: click.Parameter, asked: bool) -
         context.exit()
 
 
-def _loop(mode: str) -> tuple[Callable[[Config, View], RunDir], Callable[[Sequence[Mapping[str, Any]]], Table]]:
-    """What runs a configuration, and the table that closes it."""
+def _loop(mode: str) -> Callable[[Config, View], RunDir]:
+    """What runs a configuration."""
     if mode == "sft":
-        from code_a1.sft import closing_table, warm_start  # noqa: PLC0415 - `--help` stays fast
+        from code_a1.sft import warm_start  # noqa: PLC0415 - `--help` stays fast
 
-        return warm_start, closing_table
-    from code_a1.report import summary  # noqa: PLC0415
+        return warm_start
     from code_a1.trainer import train as co_train  # noqa: PLC0415
 
-    return co_train, summary.closing_table
+    return co_train
 
 
 @click.command(short_help="Train both policies as a configuration file says.")
@@ -60,7 +57,8 @@ def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
       code-a1 train configs/paper-7b.toml --dry-run
       code-a1 train configs/sft-smollm2-cpu.toml
 
-    The run's folder is printed at the end. Ctrl-C ends the run after the current phase and saves what was done.
+    The run ends with tables of what changed, rollouts worth reading, and report.html in its folder. Ctrl-C ends the run
+    after the current phase and saves what was done.
     """
     from code_a1.config_file import load_config  # noqa: PLC0415 - `--help` stays fast
 
@@ -70,16 +68,13 @@ def train(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
 
         click.echo(describe(resolved))
         return
-    from rich.console import Console  # noqa: PLC0415
-
+    from code_a1.cli.reporting import close_run  # noqa: PLC0415
     from code_a1.report.live import LiveView  # noqa: PLC0415
 
-    run_training, closing_table = _loop(resolved.mode)
+    run_training = _loop(resolved.mode)
     view = LiveView()
     try:
         run_dir = run_training(resolved, view)
     finally:
         view.close()
-    if rows := list(run_dir.metrics()):
-        Console().print(closing_table(rows))
-    click.echo(f"run folder: {run_dir.path}")
+    close_run(run_dir)

@@ -116,6 +116,7 @@ class HeldOut:
         return {
             "validity": mean(t.validity is Validity.VALID for t in tests),
             "tests_per_suite": mean(len(s.tests) for suites in suites_P for s in suites),
+            "usable_per_suite": mean(len(s.usable) for suites in suites_P for s in suites),
             "kills_shown": mean(
                 any(t.verdict not in NOT_A_FAILURE for t in _valid(s)) for suites in suites_P for s in suites
             ),

@@ -1,4 +1,4 @@
-"""The table that closes a run: what changed between its first and its last steps."""
+"""The tables that close a run: held-out problems before and after, and what changed between first and last steps."""
 
 from __future__ import annotations
 
@@ -25,34 +25,62 @@ ROWS = {
     "time/step_s": "seconds per step",
 }
 
-
 EVALUATIONS = {
-    "eval/heldout/code/pass@1": "held-out problems: pass@1",
-    "eval/heldout/test/validity": "held-out problems: share of valid tests",
-    "eval/heldout/test/mutation_score": "held-out problems: mutants killed by a suite",
+    "eval/heldout/code/pass@1": "pass@1 of programs",
+    "eval/heldout/code/loaded": "programs that load",
+    "eval/heldout/test/validity": "valid tests, of those written",
+    "eval/heldout/test/usable_per_suite": "usable tests per suite",
+    "eval/heldout/test/kills_shown": "wrong programs found out by the suite's valid tests",
+    "eval/heldout/test/mutation_score": "mutants killed by the suite's valid tests",
+    "book/size": "tests in the Mistake Book",
 }
 """Measured now and then: the first and the last time are compared."""
 
+Logged = Sequence[Mapping[str, Any]]
 
-def closing_table(logged: Sequence[Mapping[str, Any]]) -> Table:
-    """Means over the first and the last third of a run's steps (at least one step each), side by side.
 
-    Of evaluations, the first (before training, where there was one) and the last.
-    """
+def closing_tables(logged: Logged) -> list[Table]:
+    """Held-out problems, where they were measured, and the steps of a run, at least one."""
+    return [table for table in (heldout_table(logged), steps_table(logged)) if table.row_count]
+
+
+def heldout_table(logged: Logged) -> Table:
+    """The first measurement on held-out problems (before training, where there was one) and the last."""
+    measured = [row for row in logged if "eval/heldout/problems" in row]
+    table = _table("", "before", "after")
+    if not measured:
+        return table
+    first, last = measured[0], measured[-1]
+    table = _table(
+        f"{first['eval/heldout/problems']} held-out problems",
+        "before" if first["step"] == 0 else f"after step {first['step']}",
+        f"after step {last['step']}",
+    )
+    for key, label in EVALUATIONS.items():
+        if key == "book/size":  # nothing is in it before the first step
+            _add(table, label, first.get(key, 0), last.get(key), digits=0)
+        else:
+            _add(table, label, first.get(key), last.get(key), digits=3)
+    return table
+
+
+def steps_table(logged: Logged) -> Table:
+    """Means over the first and the last third of a run's steps (at least one step each), side by side."""
     rows = [row for row in logged if row["step"] > 0]
     n = max(1, len(rows) // 3)
-    first, last = rows[:n], rows[-n:]
     span = "step 1" if n == 1 else f"steps 1–{n}"
     end = f"step {len(rows)}" if n == 1 else f"steps {len(rows) - n + 1}–{len(rows)}"
-    table = Table(title=f"{len(rows)} steps", title_justify="left")
-    table.add_column("")
-    for heading in (span, end, "change"):
-        table.add_column(heading, justify="right")
+    table = _table(f"{len(rows)} steps", span, end)
     for key, label in ROWS.items():
-        _add(table, label, _mean(first, key), _mean(last, key), digits=4 if key.endswith("/kl") else 2)
-    for key, label in EVALUATIONS.items():
-        if values := [row[key] for row in logged if row.get(key) is not None]:
-            _add(table, label, values[0], values[-1])
+        _add(table, label, _mean(rows[:n], key), _mean(rows[-n:], key), digits=4 if key.endswith("/kl") else 2)
+    return table
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    for heading in (*headings, "change"):
+        table.add_column(heading, justify="right")
     return table
 
 
@@ -63,6 +91,6 @@ def _add(table: Table, label: str, before: float | None, after: float | None, di
     table.add_row(label, number(before, digits), number(after, digits), change)
 
 
-def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
+def _mean(rows: Logged, key: str) -> float | None:
     values = [row[key] for row in rows if row.get(key) is not None]
     return sum(values) / len(values) if values else None
