@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from random import Random
 
@@ -187,7 +188,12 @@ def test_the_command_trains_measures_and_writes_a_card(tmp_path, capsys):
     card = (folder / "README.md").read_text()
     assert f"A Llama of {figures['parameters']:,} parameters" in card
     assert '"hidden_size": 32' in card
-    assert "| pass@1 on hidden tests | 0.000 | 0.000 |" in card
+    assert "| pass@1 on hidden tests | 0.000 [0.000, 0.000] | 0.000 [0.000, 0.000] |" in card
+    assert figures["rates"]["heldout-families"]["intervals"]["pass_at_1"] == [0, 0]
+    assert figures["steps"] == 2
+    assert figures["answer_tokens"] > 2 * 8 * 2 * 10
+    assert figures["seconds"] > 0
+    assert figures["cpu_seconds"] > 0
     assert (tmp_path / "base-step1/model.safetensors").is_file()
     main(["lab", "rates", str(folder), "--problems", "1", "--samples", "2", "--json"])
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["heldout-families"]["programs"] == 2
@@ -221,3 +227,31 @@ def test_rates_are_these_shares(problems):
     assert rates.usable == pytest.approx(6 / 12)
     assert rates.kill == 1.0
     assert rates.signal == pytest.approx(2 / 3)
+    assert rates.text("validity") == "0.250 [0.250, 0.250]"  # of one problem there is but one resample
+    assert rates.text("suites") == "3"
+
+
+@needs_torch
+def test_training_goes_on_from_a_model_with_other_lessons_than_it_began_with(tmp_path, problems, capsys):
+    pretrain(tmp_path / "base", TINY)
+    more = replace(TINY, base=str(tmp_path / "base"), steps=3, learning_rate=3e-4)
+    assert next(lessons_of(problems, more)) != next(lessons_of(problems, TINY))
+    rates: list[float] = []
+    losses: list[float] = []
+    for name in ("one", "two"):
+        pretrain(tmp_path / name, more, lambda _n, m, _p: (rates.append(m["learning_rate"]), losses.append(m["loss"])))
+    assert losses[:3] == losses[3:]
+    # no warm-up in so few steps, then a cosine over three
+    assert rates[:3] == pytest.approx([3e-4, 3e-4 * 0.75, 3e-4 * 0.25])
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("base", "one", "two")]
+    assert weights[0] != weights[1] == weights[2]
+    options = ["--from", str(tmp_path / "base"), "--steps", "1", "--problems", "12", "--measure", "0"]
+    main(["lab", "pretrain", "-o", str(tmp_path / "more"), *options])
+    assert "1 steps" in capsys.readouterr().out
+    card = (tmp_path / "more/README.md").read_text()
+    assert f"trained from the model `{tmp_path / 'base'}`" in card
+    assert '"learning_rate": 0.0003' in card
+    for wrong, message in (("--hidden-size=64", "the model's own shape"), ("--from=nowhere/at/all", "no such folder")):
+        with pytest.raises(SystemExit, match="2"):
+            main(["lab", "pretrain", "-o", str(tmp_path / "no"), *options, wrong])
+        assert message in capsys.readouterr().err

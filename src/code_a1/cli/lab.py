@@ -42,22 +42,28 @@ def lab_problems(count: int, output: str, seed: int, split: str, tests: str, bug
     write_generated(count, output, seed=seed, split=split, tests=tests, bugs=bugs, as_json=as_json)
 
 
-@lab.command(short_help="Train the tiny base model.")
+@lab.command(short_help="Train the tiny base model, or go on training it.")
 @click.option("-o", "output", required=True, metavar="FOLDER", help="New folder for the model and its card.")
+@click.option(
+    "--from", "base", metavar="MODEL", help="Go on from this model instead of random weights: `lab`, a folder."
+)
 @click.option("--steps", default=3500, show_default=True, help="Optimizer steps.")
+@click.option("--lr", type=float, help="Peak learning rate. Default: 2e-3; with --from 3e-4.")
 @click.option("--problems", "count", default=6000, show_default=True, help="Problems of the split train.")
-@click.option("--hidden-size", default=192, show_default=True, help="Width of the model, a multiple of 32.")
-@click.option("--layers", default=4, show_default=True, help="Layers of the model.")
+@click.option("--hidden-size", type=int, help="Width of a new model, a multiple of 32. Default: 192.")
+@click.option("--layers", type=int, help="Layers of a new model. Default: 4.")
 @click.option("--seed", default=0, show_default=True, help="Seed of weights, problems and lessons.")
 @click.option("--save-every", default=0, help="Also write FOLDER-stepN every so many steps; 0 writes the last only.")
 @click.option("--measure", default=100, show_default=True, help="Held-out problems of each kind to measure on; 0 none.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
 def pretrain(
     output: str,
+    base: str | None,
     steps: int,
+    lr: float | None,
     count: int,
-    hidden_size: int,
-    layers: int,
+    hidden_size: int | None,
+    layers: int | None,
     seed: int,
     save_every: int,
     measure: int,
@@ -66,16 +72,22 @@ def pretrain(
     r"""Train a small Llama from random weights on lab problems, to play both roles. See docs/lab.md.
 
     It is written as a Hugging Face folder, with a card that holds recipe and measured rates; its name goes into
-    policy.model of a configuration.
+    policy.model of a configuration. The learning rate rises to its peak over 100 steps (a tenth of the steps, if there
+    are fewer than 1,000) and falls to 0 as a cosine.
+
+    With --from the same training goes on from a model: more of it, for the compute that a run had, is what the run has
+    to be compared with. Seconds, CPU seconds and tokens are reported.
 
     \b
-    Example:
+    Examples:
       code-a1 lab pretrain -o lab-base --save-every 500
+      code-a1 lab pretrain --from lab --steps 150 --seed 1 -o lab-more
     """
-    from code_a1.cli.labwork import train_base  # noqa: PLC0415 - `--help` stays fast
-    from code_a1.lab.pretrain import Recipe  # noqa: PLC0415
+    from code_a1.cli.labwork import make_recipe, train_base  # noqa: PLC0415 - `--help` stays fast
 
-    recipe = Recipe.of_width(hidden_size, problems=count, steps=steps, layers=layers, seed=seed)
+    recipe = make_recipe(
+        base=base, steps=steps, lr=lr, problems=count, hidden_size=hidden_size, layers=layers, seed=seed
+    )
     train_base(output, recipe, save_every=save_every, measured=measure, as_json=as_json)
 
 

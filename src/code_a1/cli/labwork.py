@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -51,21 +51,61 @@ def write_generated(
         click.echo(json.dumps(figures))
 
 
+GOING_ON_LR = 3e-4
+"""Peak learning rate of training that goes on from a model."""
+
+
+def make_recipe(
+    *,
+    base: str | None,
+    steps: int,
+    lr: float | None,
+    problems: int,
+    hidden_size: int | None,
+    layers: int | None,
+    seed: int,
+) -> Recipe:
+    """The recipe that options ask for. Raises ConfigError for a shape that is asked of a model that has one."""
+    from code_a1.errors import ConfigError  # noqa: PLC0415 - beside the only use
+    from code_a1.lab.pretrain import Recipe  # noqa: PLC0415
+
+    if base is None:
+        recipe = Recipe.of_width(hidden_size or 192, problems=problems, steps=steps, layers=layers or 4, seed=seed)
+        return replace(recipe, learning_rate=lr) if lr else recipe
+    if hidden_size or layers:
+        raise ConfigError("--hidden-size and --layers are for new models; with --from the model's own shape counts")
+    return Recipe(problems=problems, steps=steps, seed=seed, base=base, learning_rate=lr or GOING_ON_LR)
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a training took so far: compute is compared by these."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    """Of all threads of this process. Neither holds loading, or the making of problems and lessons."""
+    answer_tokens: int = 0
+    """Tokens learned from; prompts come on top."""
+
+
 def train_base(output: str, recipe: Recipe, *, save_every: int, measured: int, as_json: bool) -> None:
-    """Train a base model, measure it, write its card."""
+    """Train a base model, or go on from one; measure it, write its card."""
     from code_a1.lab.card import write_card  # noqa: PLC0415 - what needs torch is loaded for this command alone
     from code_a1.lab.pretrain import pretrain, save_base  # noqa: PLC0415
 
     folder = Path(output)
-    started = time.monotonic()
+    spent = Spent()
     parameters = 0
     loss = float("nan")
 
     def on_step(step: int, metrics: Metrics, policy: LocalEngine) -> None:
         nonlocal parameters, loss
+        spent.seconds += metrics["step_s"]
+        spent.cpu_seconds += metrics["step_cpu_s"]
+        spent.answer_tokens += int(metrics["tokens"])
         parameters, loss = sum(p.numel() for p in policy.backbone.model.parameters()), metrics["loss"]
         if step % 20 == 0 or step == recipe.steps:
-            click.echo(f"step {step}/{recipe.steps} · loss {loss:.3f} · {time.monotonic() - started:.0f} s", err=True)
+            click.echo(f"step {step}/{recipe.steps} · loss {loss:.3f} · {spent.seconds:.0f} s", err=True)
         if save_every and step % save_every == 0 and step < recipe.steps:
             save_base(policy, folder.with_name(f"{folder.name}-step{step}"))
 
@@ -74,9 +114,13 @@ def train_base(output: str, recipe: Recipe, *, save_every: int, measured: int, a
     found = _measure(output, count=measured, samples=MEASURED_SAMPLES, seed=recipe.seed) if measured else {}
     write_card(folder, recipe, found, parameters=parameters, samples=MEASURED_SAMPLES)
     _print_rates(found)
-    click.echo(f"{folder}: {parameters:,} parameters, loss {loss:.3f}")
+    click.echo(
+        f"{folder}: {parameters:,} parameters, loss {loss:.3f}; {recipe.steps} steps, {spent.answer_tokens:,} tokens "
+        f"of answers, {spent.seconds:.0f} s, {spent.cpu_seconds:.0f} s of CPU"
+    )
     if as_json:
-        click.echo(json.dumps({"parameters": parameters, "loss": loss, "rates": _plain(found)}))
+        figures = {"parameters": parameters, "loss": loss, "steps": recipe.steps, **asdict(spent)}
+        click.echo(json.dumps(figures | {"rates": _plain(found)}))
 
 
 MEASURED_SAMPLES = 4
@@ -104,10 +148,18 @@ def _measure(model: str, *, count: int, samples: int, seed: int) -> dict[str, Ra
 
 def _print_rates(found: dict[str, Rates]) -> None:
     for split, rates in found.items():
-        shown = " · ".join(f"{k} {v:.3f}" if isinstance(v, float) else f"{k} {v}" for k, v in asdict(rates).items())
-        click.echo(f"{split}: {shown}")
+        names = (field.name for field in fields(rates) if field.name != "intervals")
+        click.echo(f"{split}: " + " · ".join(f"{name} {rates.text(name)}" for name in names))
 
 
-def _plain(found: dict[str, Rates]) -> dict[str, dict[str, float | None]]:
-    """Rates as JSON has them: NaN is null."""
-    return {split: {k: v if v == v else None for k, v in asdict(r).items()} for split, r in found.items()}  # noqa: PLR0124
+def _plain(found: dict[str, Rates]) -> dict[str, dict[str, object]]:
+    """Rates as JSON has them: NaN is null, an interval two numbers."""
+
+    def value(v: object) -> object:
+        if isinstance(v, Mapping):
+            return {name: value(inner) for name, inner in v.items()}
+        if isinstance(v, tuple):
+            return [value(inner) for inner in v]
+        return None if v != v else v  # noqa: PLR0124 - NaN
+
+    return {split: {name: value(v) for name, v in asdict(rates).items()} for split, rates in found.items()}

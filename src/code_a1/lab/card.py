@@ -12,7 +12,7 @@ from code_a1.lab.rates import Rates
 HEAD = """\
 # The lab's base model
 
-A Llama of {parameters:,} parameters, trained from random weights by `code-a1 lab pretrain` on problems that
+A Llama of {parameters:,} parameters, trained from {start} by `code-a1 lab pretrain` on problems that
 `code_a1.lab` generates, to play both roles of Code-A1 on such problems: it writes programs, and suites of asserts
 against programs. It is of no other use. No text by people is in its training data.
 
@@ -20,7 +20,8 @@ Some of what it was taught is wrong by design (see `mix`): bugs as answers of th
 
 ## Measured
 
-At temperature 1, {samples} programs a problem and one suite against each, by the engine and the judge of any run.
+At temperature 1, {samples} programs a problem and one suite against each, by the engine and the judge of any run; 95 %
+intervals from a bootstrap over problems.
 
 | | {names} |
 | --- | {rules} |
@@ -42,11 +43,14 @@ def write_card(folder: Path, recipe: Recipe, rates: Mapping[str, Rates], *, para
     """Write README.md into a model's folder; `rates` by the name of the problems that they were measured on."""
     lines = [
         HEAD.format(
-            parameters=parameters, samples=samples, names=" | ".join(rates), rules=" | ".join("---" for _ in rates)
+            parameters=parameters,
+            start=f"the model `{recipe.base}`" if recipe.base else "random weights",
+            samples=samples,
+            names=" | ".join(rates),
+            rules=" | ".join("---" for _ in rates),
         )
     ]
     for words, name in ROWS:
-        values = (getattr(r, name) for r in rates.values())
-        lines.append(f"| {words} | {' | '.join(f'{v:.3f}' if isinstance(v, float) else str(v) for v in values)} |\n")
+        lines.append(f"| {words} | {' | '.join(r.text(name) for r in rates.values())} |\n")
     lines.append(f"\n## Recipe\n\n```json\n{json.dumps(recipe.as_dict(), indent=2)}\n```\n")
     (folder / "README.md").write_text("".join(lines), encoding="utf-8")

@@ -1,5 +1,7 @@
 """The lab's base model: a small Llama, its tokenizer, and a supervised warm start of both roles in one set of weights.
 
+The same training goes on from a model that there is: the control for whatever a run is said to have taught that model.
+
 Through the same engine and the same update as any run; the only things of its own are the random weights that it
 begins with and the lessons. torch is loaded when a function here is called, not before.
 """
@@ -7,6 +9,7 @@ begins with and the lessons. torch is loaded when a function here is called, not
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
     from code_a1.engines.local.engine import LocalEngine
 
 OnStep = Callable[[int, Metrics, "LocalEngine"], None]
-"""Called after every step with its number, counted from 1, its metrics, and the policy."""
+"""Called after every step with its number, counted from 1, its metrics, and the policy.
+
+Beside those of the update: `step_s`, seconds, and `step_cpu_s`, CPU seconds of all threads of this process.
+"""
 
 TOKENS_PER_PASS = 1024
 """Tokens of one forward pass. Cutting a long row into its prompts and answers costs more than the row's products."""
@@ -52,8 +58,10 @@ class Recipe:
     heads: int = 6
     intermediate_size: int = 512
     learning_rate: float = 2e-3
-    """Peak; linear warm-up over 100 steps, then a cosine to 0."""
+    """Peak; linear warm-up over 100 steps (a tenth of them, if there are fewer than 1,000), then a cosine to 0."""
     seed: int = 0
+    base: str = ""
+    """The model to go on from, a folder or a name as in `policy.model`; its own shape counts then. Empty: none."""
     mix: Mix = field(default_factory=Mix)
 
     @classmethod
@@ -70,25 +78,32 @@ class Recipe:
 
 
 def pretrain(folder: Path, recipe: Recipe, on_step: OnStep | None = None) -> None:
-    """Train the base model and write it into the new folder `folder`, weights in bfloat16.
+    """Train the base model, or go on from one, and write it into the new folder `folder`, weights in bfloat16.
 
     Raises:
         CheckpointError: the folder exists.
         ConfigError: the split has fewer problems than the recipe asks for.
+        ModelError: the model to go on from is not there, or is none.
     """
     if folder.exists():
         raise CheckpointError(f"{folder} exists already; a base model is written into a new folder")
     from code_a1.engines.local.engine import LocalEngine  # noqa: PLC0415 - torch is loaded only where it is used
 
+    if recipe.base:
+        from code_a1.engines.local.models import resolve  # noqa: PLC0415
+
+        resolve(recipe.base)  # better now than after minutes of making problems
     problems = list(generate(recipe.problems, seed=recipe.seed, split="train"))
     with tempfile.TemporaryDirectory() as scratch:
-        begin = Path(scratch) / "begin"
-        write_random_model(begin, problems, recipe)
+        model = recipe.base or str(Path(scratch) / "begin")
+        if not recipe.base:
+            write_random_model(Path(model), problems, recipe)
         policy = PolicyConfig(
-            model=str(begin), dtype="float32", optimizer=_optimizer(recipe), tokens_per_microbatch=TOKENS_PER_PASS
+            model=model, dtype="float32", optimizer=_optimizer(recipe), tokens_per_microbatch=TOKENS_PER_PASS
         )
         engine = LocalEngine(policy, seed=recipe.seed)
         for step, lessons in zip(range(recipe.steps), lessons_of(problems, recipe), strict=False):
+            begun = time.monotonic(), time.process_time()
             metrics = update(
                 engine,
                 _samples(engine, lessons),
@@ -98,6 +113,7 @@ def pretrain(folder: Path, recipe: Recipe, on_step: OnStep | None = None) -> Non
                 steps=recipe.steps,
                 seed=recipe.seed,
             )
+            metrics |= {"step_s": time.monotonic() - begun[0], "step_cpu_s": time.process_time() - begun[1]}
             if on_step is not None:
                 on_step(step + 1, metrics, engine)
         save_base(engine, folder)
@@ -106,7 +122,9 @@ def pretrain(folder: Path, recipe: Recipe, on_step: OnStep | None = None) -> Non
 
 def lessons_of(problems: Sequence[LabProblem], recipe: Recipe) -> Iterator[list[Lesson]]:
     """The lessons of one step after another, without end: problems in seeded order, anew in each epoch."""
-    rng = Random(derive_seed(recipe.seed, "lab lessons"))  # noqa: S311 - a seeded draw, not cryptography
+    # going on, the first lessons must not be those that the base began with
+    use = ("lab lessons", "going on") if recipe.base else ("lab lessons",)
+    rng = Random(derive_seed(recipe.seed, *use))  # noqa: S311 - a seeded draw, not cryptography
     teachers = [Teacher(problem, recipe.mix, tests_per_suite=recipe.tests_per_suite) for problem in problems]
     waiting: list[Teacher] = []
     while True:

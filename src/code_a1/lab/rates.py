@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from code_a1.config import PolicyConfig, RolloutConfig
 from code_a1.engines.base import PolicyEngine
@@ -11,9 +11,10 @@ from code_a1.judge import Judge
 from code_a1.lab.problems import LabProblem
 from code_a1.lab.tokenizer import CONTEXT_WINDOW
 from code_a1.mistake_book import NOT_A_FAILURE
-from code_a1.records import JudgedCandidate, JudgedSuite, Validity, Verdict
+from code_a1.records import JudgedCandidate, JudgedSuite, Judgement, Validity, Verdict
 from code_a1.rollout import rollout_candidates, rollout_suites
 from code_a1.sandbox import Sandbox
+from code_a1.sft.measure import Ratio, bootstrap, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,19 @@ class Rates:
     """Suites against any program of which at least one usable test fails."""
     programs: int
     suites: int
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """95 % intervals of the shares, by name: a bootstrap over problems."""
+
+    def text(self, name: str) -> str:
+        """A field for people to read, with its interval where it has one."""
+        value = getattr(self, name)
+        low, high = self.intervals.get(name, (float("nan"), float("nan")))
+        ends = f" [{low:.3f}, {high:.3f}]" if low <= high else ""
+        return f"{value:.3f}{ends}" if isinstance(value, float) else str(value)
+
+
+SHARES = ("pass_at_1", "loaded", "validity", "usable", "kill", "signal")
+"""The fields of `Rates` that are shares."""
 
 
 def measure(
@@ -48,20 +62,30 @@ def measure(
     }
     groups = rollout_candidates(policy, records, sizes, seed=seed)
     attacks = rollout_suites(policy, groups, sizes, seed=seed + 1)
-    candidates = [c for j in judge(groups, attacks, hidden) for c in j.candidates if not c.masked]
-    suites = [(c, s) for c in candidates for s in c.suites]
-    asked = len(suites) * sizes.tests_per_suite
-    tests = [t for _, s in suites for t in s.tests[: sizes.tests_per_suite]]
+    counts_P = [_counts(j, sizes.tests_per_suite) for j in judge(groups, attacks, hidden)]
+    ratios = {name: [counts[name] for counts in counts_P] for name in SHARES}
     return Rates(
-        pass_at_1=_share([_right(c) for c in candidates]),
-        loaded=_share([c.loaded for c in candidates]),
-        validity=sum(t.validity is Validity.VALID for t in tests) / asked if asked else float("nan"),
-        usable=sum(t.validity.usable for t in tests) / asked if asked else float("nan"),
-        kill=_share([_finds(s, valid=True) for c, s in suites if c.loaded and not _right(c)]),
-        signal=_share([_finds(s, valid=False) for c, s in suites if c.loaded]),
-        programs=len(candidates),
-        suites=len(suites),
+        **{name: share(found) for name, found in ratios.items()},
+        programs=int(sum(counts["loaded"][1] for counts in counts_P)),
+        suites=int(sum(counts["validity"][1] for counts in counts_P)) // sizes.tests_per_suite,
+        intervals={name: bootstrap(found) for name, found in ratios.items()},
     )
+
+
+def _counts(judgement: Judgement, tests_per_suite: int) -> dict[str, Ratio]:
+    """What one problem adds to numerator and denominator of every share."""
+    candidates = [c for c in judgement.candidates if not c.masked]
+    suites = [(c, s) for c in candidates for s in c.suites]
+    asked = len(suites) * tests_per_suite
+    tests = [t for _, s in suites for t in s.tests[:tests_per_suite]]
+    return {
+        "pass_at_1": _ratio(_right(c) for c in candidates),
+        "loaded": _ratio(c.loaded for c in candidates),
+        "validity": (sum(t.validity is Validity.VALID for t in tests), asked),
+        "usable": (sum(t.validity.usable for t in tests), asked),
+        "kill": _ratio(_finds(s, valid=True) for c, s in suites if c.loaded and not _right(c)),
+        "signal": _ratio(_finds(s, valid=False) for c, s in suites if c.loaded),
+    }
 
 
 SIZES = RolloutConfig(
@@ -98,5 +122,6 @@ def _finds(suite: JudgedSuite, *, valid: bool) -> bool:
     return any(t.verdict not in NOT_A_FAILURE and (not valid or t.validity is Validity.VALID) for t in suite.usable)
 
 
-def _share(facts: Sequence[bool]) -> float:
-    return sum(facts) / len(facts) if facts else float("nan")
+def _ratio(facts: Iterable[bool]) -> Ratio:
+    found = list(facts)
+    return sum(found), len(found)
