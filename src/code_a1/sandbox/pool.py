@@ -70,6 +70,7 @@ class Sandbox:
         self._pid = os.getpid()
         self._closed = False
         self._lock = threading.RLock()
+        self._queue = threading.Lock()
 
     def run(self, programs: Iterable[Program], limits: Limits | None = None) -> Iterator[tuple[int, ProgramResult]]:
         """Yield (position, result) as programs finish, pulling the iterable as workers become free.
@@ -151,7 +152,7 @@ class Sandbox:
         exhausted = False
         try:
             while True:
-                with self._lock:
+                with self._turn():
                     while not exhausted and self._has_room():
                         entry = next(jobs, None)
                         if entry is None:
@@ -168,6 +169,16 @@ class Sandbox:
         finally:
             with self._lock:
                 self._abandon(run)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The lock, for one thread after another: the one that had it last would else take it again before the rest."""
+        with self._queue:
+            self._lock.acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _has_room(self) -> bool:
         if self._closed:
