@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from code_a1.assertions import parse_assertions
@@ -28,7 +28,7 @@ Rules:
 - Write no tests."""
 
 EXAMPLE = """\
-Example of an answer with 3 tests, for another task (`sum_even`: return the sum of the even numbers in a list):
+Example of an answer with {tests}, for another task (`sum_even`: return the sum of the even numbers in a list):
 """
 TEST_EXAMPLE = """\
 ```python
@@ -43,6 +43,11 @@ assert sum_even([1, 2, 3, 4])
 assert sum_even([])
 assert sum_even([-2, -3, 0])
 ```"""
+
+ANOTHER_TEST = (
+    "Write one more test in the same format. It must differ from all tests before, and reach lines and branches that "
+    "they do not reach."
+)
 
 STOP = ("\n```\n\n",)
 """Generation may end here: nothing after the closing fence is read. (A fence that opens a block has no empty line after
@@ -76,28 +81,43 @@ def test_prompt(  # pytest's rules are not meant: this is no test
 
     With `predict_answer` False the tester writes calls alone and the reference fills the answers in (an ablation).
     """
-    name = problem.entry_point
+    name, tests = problem.entry_point, _counted(k, "test")
     parts = [f"Task:\n{problem.statement.strip()}", _signature_block(problem)]
     if code is None:
-        parts.append(f"Write {k} tests for this task. Choose inputs on which a wrong program returns a wrong answer.")
+        parts.append(f"Write {tests} for this task. Choose inputs on which a wrong program returns a wrong answer.")
     else:
         parts.append(f"A programmer wrote this program for the task. It may be wrong:\n{fenced(code)}")
-        parts.append(f"Write {k} tests that find its bugs. Choose inputs on which this program returns a wrong answer.")
+        wanted = f"Write {tests} that {'finds' if k == 1 else 'find'} its bugs."
+        parts.append(f"{wanted} Choose inputs on which this program returns a wrong answer.")
     line = f"assert {name}(arguments) == answer" if predict_answer else f"assert {name}(arguments)"
     if entry_is_class(problem):
         line = line.replace("(arguments)", "(arguments).method(arguments)", 1)
     answer = "- `answer` is what the task asks for. It is not what the program returns if the program is wrong.\n"
     parts.append(
         "Rules:\n"
-        f"- Answer with one ```python code block of exactly {k} lines and nothing after it.\n"
+        f"- Answer with one ```python code block of exactly {_counted(k, 'line')} and nothing after it.\n"
         f"- Every line is: {line}\n"
         f"{answer if predict_answer else ''}"
         "- Use plain values only: numbers, strings, lists, tuples, dicts, sets, True, False, None.\n"
         "- All tests differ. No random numbers, no time, no files, no comments."
     )
-    parts.append(EXAMPLE + (TEST_EXAMPLE if predict_answer else TEST_EXAMPLE_CALLS))
-    parts.append(f"Now write the {k} tests for `{name}`.")
+    example = TEST_EXAMPLE if predict_answer else TEST_EXAMPLE_CALLS
+    if k == 1:
+        opening, first, *_, closing = example.split("\n")
+        example = "\n".join([opening, first, closing])
+    parts.append(EXAMPLE.format(tests="1 test" if k == 1 else "3 tests") + example)
+    parts.append(f"Now write the {tests if k > 1 else 'test'} for `{name}`.")
     return (Message("system", TEST_SYSTEM), Message("user", "\n\n".join(parts)))
+
+
+def next_test_prompt(first: Prompt, answers: Sequence[str]) -> Prompt:
+    """One test a turn: the prompt for a single test, the answers so far, and the wish for another one."""
+    turns = [m for text in answers for m in (Message("assistant", text), Message("user", ANOTHER_TEST))]
+    return (*first, *turns)
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 test_prompt.__test__ = False  # type: ignore[attr-defined]  # pytest collects functions named test_*; this one is no test

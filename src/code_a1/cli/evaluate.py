@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group("eval", short_help="Measure policies on benchmarks.")
@@ -12,33 +16,68 @@ def evaluation() -> None:
     """Measure policies on benchmarks, with intervals."""
 
 
+def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Options that several commands share, in the order of `--help`."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+_MODEL = _together(
+    click.option(
+        "--model", required=True, help="`smollm2`, a folder, a .gguf file, a hub id, or a server's name for it."
+    ),
+)
+_SERVER = _together(
+    click.option("--server", metavar="URL", help="An OpenAI-compatible server, such as http://localhost:8000/v1."),
+)
+_DRAWS = _together(
+    click.option("--limit", default=0, type=click.IntRange(0), help="Draw so many problems of each; 0 takes all."),
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draws and of sampling."),
+)
+_BENCH = click.option("--bench", required=True, metavar="NAME[=FILE],…", help="Benchmarks, or files of problems.")
+_TOP_P = click.option(
+    "--top-p", default=1.0, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="Nucleus."
+)
+_WORK = _together(
+    click.option(
+        "--key-from", default="OPENAI_API_KEY", show_default=True, metavar="VARIABLE", help="Its key, if any."
+    ),
+    click.option("--concurrency", default=8, show_default=True, type=click.IntRange(1), help="Requests at a time."),
+    click.option("--engine", default="local", type=click.Choice(["local", "scripted"]), help="Without a server."),
+    click.option(
+        "--data", type=click.Path(path_type=Path), default=Path("benchmarks"), show_default=True, help="Files."
+    ),
+    click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="Default: evals/MODEL-TIME."),
+    click.option("--workers", default=0, type=click.IntRange(0), help="Worker processes; 0 means one per core."),
+    click.option(
+        "--allow-tier",
+        default="no-namespaces",
+        show_default=True,
+        type=click.Choice(["full", "no-namespaces", "rlimits-only"]),
+        help="The weakest isolation to accept.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout."),
+)
+
+
 @evaluation.command(short_help="pass@k of programs on HumanEval+, MBPP+ and others.")
-@click.option("--model", required=True, help="`smollm2`, a folder, a .gguf file, a hub id, or a server's name for it.")
-@click.option("--bench", required=True, metavar="NAME[=FILE],…", help="Benchmarks, or files of problems.")
+@_MODEL
+@_BENCH
 @click.option("--n", default=32, show_default=True, type=click.IntRange(0), help="Completions per problem.")
 @click.option("--temperature", default=0.7, show_default=True, type=click.FloatRange(0), help="0 is greedy: n = 1.")
-@click.option("--top-p", default=1.0, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="Nucleus.")
+@_TOP_P
 @click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest completion.")
 @click.option("--greedy", is_flag=True, help="One greedy completion per problem beside the n.")
-@click.option("--limit", default=0, type=click.IntRange(0), help="Draw so many problems of each; 0 takes all.")
 @click.option("--since", metavar="DAY", help="LiveCodeBench: only contests from this day on, as 2024-08-31.")
 @click.option("--until", metavar="DAY", help="LiveCodeBench: only contests up to this day.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draws and of sampling.")
-@click.option("--server", metavar="URL", help="An OpenAI-compatible server, such as http://localhost:8000/v1.")
-@click.option("--key-from", default="OPENAI_API_KEY", show_default=True, metavar="VARIABLE", help="Its key, if any.")
-@click.option("--concurrency", default=8, show_default=True, type=click.IntRange(1), help="Requests at a time.")
-@click.option("--engine", default="local", type=click.Choice(["local", "scripted"]), help="Without --server.")
-@click.option("--data", type=click.Path(path_type=Path), default=Path("benchmarks"), show_default=True, help="Files.")
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="Default: evals/MODEL-TIME.")
-@click.option("--workers", default=0, type=click.IntRange(0), help="Worker processes; 0 means one per core.")
-@click.option(
-    "--allow-tier",
-    default="no-namespaces",
-    show_default=True,
-    type=click.Choice(["full", "no-namespaces", "rlimits-only"]),
-    help="The weakest isolation to accept.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@_DRAWS
+@_SERVER
+@_WORK
 def code(bench: str, **asked: object) -> None:
     r"""Sample programs for every problem of the benchmarks, judge them, and estimate pass@k.
 
@@ -56,3 +95,52 @@ def code(bench: str, **asked: object) -> None:
     from code_a1.cli.evaluating import Asked, evaluate  # noqa: PLC0415 - `--help` stays fast
 
     evaluate(Asked(benches=tuple(bench.split(",")), **asked))  # type: ignore[arg-type]
+
+
+@evaluation.command(short_help="pass@K, mutation scores and coverage of a tester's suites.")
+@_MODEL
+@_BENCH
+@click.option(
+    "--protocol",
+    default="sequential",
+    show_default=True,
+    type=click.Choice(["sequential", "one-completion"]),
+    help="A query per test with the earlier ones in the chat, or one completion with all tests.",
+)
+@click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="Tests asked for in a suite.")
+@click.option("--n", default=1, show_default=True, type=click.IntRange(1), help="Suites per task.")
+@click.option("--temperature", default=0.0, show_default=True, type=click.FloatRange(0), help="0 is greedy: n = 1.")
+@_TOP_P
+@click.option("--max-tokens", default=512, show_default=True, type=click.IntRange(1), help="Longest completion.")
+@click.option("--black-box", is_flag=True, help="Hide the code: the tester sees the description and the signature.")
+@click.option(
+    "--candidate",
+    default="given",
+    show_default=True,
+    type=click.Choice(["given", "mutant"]),
+    help="What a white-box tester sees: the given code, or a buggy variant of it.",
+)
+@click.option("--begin-answers", is_flag=True, help="Begin every answer, for models too small to keep to the format.")
+@click.option("--mutants", default=50, show_default=True, type=click.IntRange(1), help="Most mutants per task.")
+@_DRAWS
+@_SERVER
+@_WORK
+def tests(bench: str, black_box: bool, **asked: object) -> None:
+    r"""Let a model write tests for given functions, and measure what the tests are worth.
+
+    A NAME is ult, humaneval+ or mbpp+, looked for in the folder --data (the last two also on the Hugging Face hub);
+    FILE is a file of one of these, or problems in any format that training reads. Measured are pass@K, mut@K in both
+    forms, Mul, line and branch coverage, what became of every test, and how varied the calls are. The same command with
+    the same folder goes on where it was broken off. docs/eval-tests.md says what is measured, and how.
+
+    \b
+    Examples:
+      code-a1 eval tests --model smollm2 --bench ult=ult.json
+      code-a1 eval tests --model smollm2 --bench mbpp+,humaneval+ --protocol one-completion --candidate mutant
+      code-a1 eval tests --model Qwen2.5-Coder-7B --server http://localhost:8000/v1 --bench ult -o evals/qwen-ult
+    """
+    from code_a1.cli.evaluating import AskedTests, evaluate_tester  # noqa: PLC0415 - `--help` stays fast
+
+    evaluate_tester(
+        AskedTests(benches=tuple(bench.split(",")), white_box=not black_box, **asked)  # type: ignore[arg-type]
+    )

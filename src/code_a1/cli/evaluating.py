@@ -1,16 +1,19 @@
-"""The work of `code-a1 eval code`."""
+"""The work of `code-a1 eval …`."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Literal
 
 import click
 from rich.console import Console
+from rich.table import Table
 
 from code_a1.config import PolicyConfig
 from code_a1.engines import PolicyEngine, open_policies
@@ -21,26 +24,23 @@ from code_a1.evaluation.code.measure import Protocol
 from code_a1.evaluation.code.reading import Window, open_benchmarks
 from code_a1.evaluation.code.run import evaluate_code
 from code_a1.evaluation.code.summary import summary_table
+from code_a1.evaluation.code.tasks import Benchmark
+from code_a1.evaluation.tests.asking import TestProtocol
+from code_a1.evaluation.tests.run import evaluate_tests
+from code_a1.evaluation.tests.summary import summary_table as tests_table
 from code_a1.report.live import LiveView
 from code_a1.sandbox import Sandbox
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The options of the command."""
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """The options that every command has."""
 
-    model: str
     benches: tuple[str, ...]
-    n: int
-    temperature: float
     top_p: float
     max_tokens: int
-    greedy: bool
     limit: int
-    since: str | None
-    until: str | None
     seed: int
-    server: str | None
     key_from: str
     concurrency: int
     engine: str
@@ -49,6 +49,56 @@ class Asked:
     workers: int
     allow_tier: str
     as_json: bool
+
+    def open_benchmarks(self, window: Window = Window(), *, untested: bool = False) -> list[Benchmark]:  # noqa: B008
+        """The benchmarks that are asked for."""
+        asked = [item.strip() for item in self.benches if item.strip()]
+        return open_benchmarks(
+            asked, folder=self.data, limit=self.limit, seed=self.seed, window=window, untested=untested
+        )
+
+    def folder(self, model: str) -> Path:
+        """Where results go."""
+        return self.output or Path("evals") / f"{Path(model).name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+
+    def sandbox(self) -> Sandbox:
+        """Where programs run."""
+        return Sandbox(workers=self.workers, allow_tier=self.allow_tier)
+
+    def policies(self, models: Mapping[str, str], servers: Mapping[str, str | None]) -> dict[str, PolicyEngine]:
+        """The policy of every role: behind its server, or in this process, where roles share the weights of a model."""
+        here = {role: PolicyConfig(model=model) for role, model in models.items() if servers[role] is None}
+        found = open_policies(here, seed=self.seed, engine=self.engine, frozen=tuple(here)) if here else {}
+        for role, model in models.items():
+            if (url := servers[role]) is not None:
+                key = os.environ.get(self.key_from, "")
+                found[role] = ServerEngine(url, model, key=key, concurrency=self.concurrency)
+        return found
+
+    def report(self, output: Path, model: str, table: Table, summary: Mapping[str, Any]) -> None:
+        """Print the closing table, what was left out and why, and where the results are."""
+        Console().print(table)
+        for name, bench in summary["benchmarks"].items():
+            for task_id, reason in bench["left_out"].items():
+                click.echo(f"left out of {name}: {task_id}: {reason}", err=True)
+            for task_id, imports in bench.get("added_imports", {}).items():
+                click.echo(f"supplied to {name}: {task_id}: {'; '.join(imports)}", err=True)
+        click.echo(f"results: {output}")
+        if self.as_json:
+            click.echo(json.dumps({"output": str(output), "model": model, **summary}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Common):
+    """The options of `code-a1 eval code`."""
+
+    model: str
+    server: str | None
+    n: int
+    temperature: float
+    greedy: bool
+    since: str | None
+    until: str | None
 
     def protocol(self) -> Protocol:
         """How completions are drawn. Greedy answers are all the same: n of them are one."""
@@ -59,39 +109,74 @@ class Asked:
         return Protocol(self.n, self.temperature, self.top_p, self.max_tokens, self.greedy, self.seed)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AskedTests(Common):
+    """The options of `code-a1 eval tests`."""
+
+    model: str
+    server: str | None
+    protocol: Literal["sequential", "one-completion"]
+    k: int
+    n: int
+    temperature: float
+    white_box: bool
+    candidate: Literal["given", "mutant"]
+    begin_answers: bool
+    mutants: int
+
+    def how(self) -> TestProtocol:
+        """How tests are asked for. Greedy suites of one task are all the same: n of them are one."""
+        if not self.white_box and self.candidate == "mutant":
+            raise ConfigError("--black-box hides the code, so that --candidate mutant shows nothing; drop one of them")
+        return TestProtocol(
+            self.protocol,
+            self.k,
+            self.n if self.temperature else 1,
+            self.temperature,
+            self.top_p if self.temperature else 1.0,
+            self.max_tokens,
+            self.white_box,
+            self.candidate,
+            self.begin_answers,
+            self.mutants,
+            self.seed,
+        )
+
+
 def evaluate(asked: Asked) -> None:
-    """Evaluate, show progress on stderr, print the closing table."""
+    """Evaluate a coder, show progress on stderr, print the closing table."""
     protocol = asked.protocol()
-    benches = open_benchmarks(
-        [item.strip() for item in asked.benches if item.strip()],
-        folder=asked.data,
-        limit=asked.limit,
-        seed=asked.seed,
-        window=Window(parse_day("--since", asked.since), parse_day("--until", asked.until)),
-    )
-    output = asked.output or Path("evals") / f"{Path(asked.model).name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    window = Window(parse_day("--since", asked.since), parse_day("--until", asked.until))
+    benches = asked.open_benchmarks(window)
+    output, model = asked.folder(asked.model), _named(asked.model, asked.server)
     view = LiveView()
     try:
-        with (
-            Sandbox(workers=asked.workers, allow_tier=asked.allow_tier) as sandbox,
-            closing(_policy(asked)) as policy,
-        ):
-            model = asked.model if asked.server is None else f"{asked.model} at {asked.server}"
+        with asked.sandbox() as sandbox, closing(_one(asked, asked.model, asked.server)) as policy:
             summary = evaluate_code(policy, sandbox, benches, protocol, output, model, view)
     finally:
         view.close()
-    Console().print(summary_table(asked.model, summary))
-    for name, bench in summary["benchmarks"].items():
-        for task_id, reason in bench["left_out"].items():
-            click.echo(f"left out of {name}: {task_id}: {reason}", err=True)
-    click.echo(f"results: {output}")
-    if asked.as_json:
-        click.echo(json.dumps({"output": str(output), "model": asked.model, **summary}))
+    asked.report(output, model, summary_table(asked.model, summary), summary)
 
 
-def _policy(asked: Asked) -> PolicyEngine:
-    if asked.server is not None:
-        key = os.environ.get(asked.key_from, "")
-        return ServerEngine(asked.server, asked.model, key=key, concurrency=asked.concurrency)
-    policy = PolicyConfig(model=asked.model)
-    return open_policies({"code": policy}, seed=asked.seed, engine=asked.engine, frozen=("code",))["code"]
+def evaluate_tester(asked: AskedTests) -> None:
+    """Evaluate a tester, show progress on stderr, print the closing table."""
+    protocol = asked.how()
+    benches = asked.open_benchmarks(untested=True)
+    output, model = asked.folder(asked.model), _named(asked.model, asked.server)
+    view = LiveView()
+    try:
+        with asked.sandbox() as sandbox, closing(_one(asked, asked.model, asked.server)) as policy:
+            summary = evaluate_tests(policy, sandbox, benches, protocol, output, model, view)
+    finally:
+        view.close()
+    seen = "black-box" if not asked.white_box else f"white-box, {asked.candidate} code"
+    title = f"{asked.model}, {asked.protocol}, {seen}"
+    asked.report(output, model, tests_table(title, summary, asked.k, buggy=asked.candidate == "mutant"), summary)
+
+
+def _named(model: str, server: str | None) -> str:
+    return model if server is None else f"{model} at {server}"
+
+
+def _one(asked: Common, model: str, server: str | None) -> PolicyEngine:
+    return asked.policies({"code": model}, {"code": server})["code"]

@@ -8,14 +8,16 @@ summary.json    estimates and intervals, written when all tasks are done
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from code_a1.errors import RunDirError
 from code_a1.evaluation.code.tasks import Judged, SampleResult, TaskResult
 from code_a1.records import Verdict
+
+Result = TypeVar("Result")
 
 SETTINGS, RESULTS, SUMMARY = "eval.json", "results.jsonl", "summary.json"
 
@@ -65,17 +67,30 @@ class EvalFolder:
             raise RunDirError(f"{path / SETTINGS} is not the settings of an evaluation")
         return cls(path, settings)
 
+    @property
+    def kind(self) -> str:
+        """What was evaluated: `code`, `tests` or `pair`."""
+        return str(self.settings.get("kind", "code"))
+
     def append(self, results: Sequence[TaskResult]) -> None:
-        """Keep the results of a block, all at once."""
-        lines = "".join(json.dumps(_row(result)) + "\n" for result in results)
+        """Keep the results of a block of an evaluation of programs, all at once."""
+        self.append_rows([_row(result) for result in results])
+
+    def append_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Keep rows that name their `bench` and `task_id`, all at once."""
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
         with (self.path / RESULTS).open("a", encoding="utf-8") as file:
             file.write(lines)
 
     def results(self) -> dict[str, dict[str, TaskResult]]:
-        """What is there: benchmark → task id → result."""
-        found: dict[str, dict[str, TaskResult]] = {}
-        for result in self._read():
-            found.setdefault(result.bench, {})[result.task_id] = result
+        """What is there of an evaluation of programs: benchmark → task id → result."""
+        return self.read(_result)
+
+    def read(self, read_row: Callable[[Mapping[str, Any]], Result]) -> dict[str, dict[str, Result]]:
+        """What is there: benchmark → task id → what `read_row` makes of the row."""
+        found: dict[str, dict[str, Result]] = {}
+        for bench, task_id, result in self._read(read_row):
+            found.setdefault(bench, {})[task_id] = result
         return found
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
@@ -84,14 +99,15 @@ class EvalFolder:
         partial.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
         partial.replace(self.path / SUMMARY)
 
-    def _read(self) -> Iterator[TaskResult]:
+    def _read(self, read_row: Callable[[Mapping[str, Any]], Result]) -> Iterator[tuple[str, str, Result]]:
         path = self.path / RESULTS
         if not path.is_file():
             return
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    yield _result(json.loads(line))
+                    row = json.loads(line)
+                    yield row["bench"], row["task_id"], read_row(row)
                 except (ValueError, KeyError, TypeError) as error:
                     raise RunDirError(f"{path}, line {number}: not a result ({error}); remove the line") from error
 

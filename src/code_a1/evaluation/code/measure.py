@@ -61,9 +61,9 @@ def measure(
     """The results of one block, in the order of its tasks."""
     left_out = judge.prepare(tasks)
     asked = [task for task in tasks if task not in left_out]
-    sampled: list[tuple[Task, list[_Answer], list[_Answer]]] = []
-    drawn = _draw(policy, asked, protocol.n, protocol, derive_seed(protocol.seed, bench, block), watching)
-    greedy = _draw(policy, asked, 1 if protocol.greedy else 0, protocol, None, watching)
+    sampled: list[tuple[Task, list[Answer], list[Answer]]] = []
+    drawn = draw(policy, asked, protocol.n, protocol, derive_seed(protocol.seed, bench, block), watching)
+    greedy = draw(policy, asked, 1 if protocol.greedy else 0, protocol, None, watching)
     for task, some, best in zip(asked, drawn, greedy, strict=True):
         sampled.append((task, some, best))
     programs = [(task, a.program) for task, some, best in sampled for a in (*some, *best) if a.program is not None]
@@ -78,7 +78,9 @@ def measure(
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
+    """One completion before judging: the program in it, or `why_none`."""
+
     completion: str
     program: str | None
     removed: tuple[str, ...]
@@ -86,20 +88,21 @@ class _Answer:
     why_none: str = ""
 
     def result(self, judged: Judged | None) -> SampleResult:
+        """The sample with its verdict; without a program it is an error."""
         judged = judged if self.program is not None and judged else Judged(Verdict.ERROR, self.why_none)
         return SampleResult(self.completion, self.program, self.removed, self.finish_reason, judged)
 
 
-def _draw(
+def draw(
     policy: PolicyEngine,
     tasks: Sequence[Task],
     n: int,
     protocol: Protocol,
     seed: int | None,
     watching: Watching,
-) -> list[list[_Answer]]:
+) -> list[list[Answer]]:
     """N answers for every task; greedy ones where there is no seed."""
-    answers: list[list[_Answer]] = [[] for _ in tasks]
+    answers: list[list[Answer]] = [[] for _ in tasks]
     if not n:
         return answers
     params = SamplingParams(
@@ -113,7 +116,7 @@ def _draw(
     fitting = [i for i, length in enumerate(lengths) if length < policy.context_window]
     for i in set(range(len(tasks))) - set(fitting):
         why = f"the prompt has {lengths[i]} tokens, and the model's window {policy.context_window}"
-        answers[i] = [_Answer("", None, (), "length", why)] * n
+        answers[i] = [Answer("", None, (), "length", why)] * n
     for group in policy.sample([tasks[i].prompt for i in fitting], n, params) if fitting else ():
         place = fitting[group.index]
         answers[place] = [_answer(tasks[place], completion) for completion in group.completions]
@@ -121,7 +124,7 @@ def _draw(
     return answers
 
 
-def _answer(task: Task, completion: Completion) -> _Answer:
+def _answer(task: Task, completion: Completion) -> Answer:
     program, removed = program_of(completion.text, task.entry_point)
     why = "the model answered nothing" if not completion.text.strip() else "no program in the answer"
-    return _Answer(completion.text, program, removed, completion.finish_reason, why)
+    return Answer(completion.text, program, removed, completion.finish_reason, why)

@@ -14,6 +14,7 @@ from code_a1.evaluation.code.bigcodebench import bigcodebench_task, is_bigcodebe
 from code_a1.evaluation.code.livecodebench import in_window, is_livecodebench_row, livecodebench_task
 from code_a1.evaluation.code.plus import bench_of, is_plus_row, plus_task
 from code_a1.evaluation.code.tasks import Benchmark, ProblemTests, Task
+from code_a1.evaluation.code.ult import ULT, is_ult_row, ult_tasks
 from code_a1.problems import load_problems
 from code_a1.problems.fields import Fields, RowError
 from code_a1.problems.rows import Source, open_rows
@@ -53,18 +54,20 @@ def open_benchmarks(
     limit: int = 0,
     seed: int = 0,
     window: Window = Window(),
+    untested: bool = False,
 ) -> list[Benchmark]:
     """The benchmarks that are asked for: names, `NAME=FILE`, or files.
 
     A name is looked for as `FOLDER/NAME.parquet` (or .jsonl, .jsonl.gz, .json), then on the Hugging Face hub. Files are
     EvalPlus-shaped (each benchmark in it counts for itself), LiveCodeBench's, or problems in any format that training
     reads. `window` picks problems of LiveCodeBench. `limit` draws so many tasks of each benchmark with `seed`, in the
-    order of the file; 0 takes all.
+    order of the file; 0 takes all. `untested` takes problems without tests too, UnLeakedTestBench (`ult`) among them:
+    testers are measured on those.
 
     Raises:
         ProblemError: no such file, a bad row (named by file and line), or a name without data: says what to put where.
     """
-    found = [bench for item in asked for bench in _open(item, folder, window)]
+    found = [bench for item in asked for bench in _open(item, folder, window, untested)]
     names = [bench.name for bench in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ProblemError(f"the benchmark {twice} is asked for twice: results go by its name")
@@ -79,18 +82,24 @@ def _sampled(bench: Benchmark, limit: int, seed: int) -> Benchmark:
     return replace(bench, tasks=tuple(bench.tasks[i] for i in chosen))
 
 
-def _open(item: str, folder: Path, window: Window) -> Iterator[Benchmark]:
+def _open(item: str, folder: Path, window: Window, untested: bool) -> Iterator[Benchmark]:
     name, equals, file = item.partition("=")
-    if name in HUB:
+    if name == ULT:
+        if not untested:
+            raise ProblemError(f"{item}: nothing says which programs are right there: `code-a1 eval tests` takes {ULT}")
+        source, path = _source_of(name, file if equals else "", folder)
+        yield Benchmark(ULT, ult_tasks(source), path)
+    elif name in HUB:
         source, path = _source_of(name, file if equals else "", folder)
         tasks = tuple(task for bench, task in _bench_tasks(source, window, name) if bench == name)
         if not tasks:
             raise ProblemError(f"{path}: holds no task of {name}{' in the window of dates' if window else ''}")
         yield Benchmark(name, tasks, path)
     elif equals and not Path(item).exists():
-        raise ProblemError(f"benchmark {name!r} is unknown; known are {', '.join(HUB)}, or give a FILE alone")
+        known = ", ".join((*HUB, ULT) if untested else HUB)
+        raise ProblemError(f"benchmark {name!r} is unknown; known are {known}, or give a FILE alone")
     else:
-        yield from _file_benchmarks(item, window)
+        yield from _file_benchmarks(item, window, untested)
 
 
 def _source_of(name: str, file: str, folder: Path) -> tuple[Source, str]:
@@ -101,6 +110,11 @@ def _source_of(name: str, file: str, folder: Path) -> tuple[Source, str]:
         return open_rows(place), place
     if file:
         raise ProblemError(f"{file}: no such file, which is to hold the benchmark {name}")
+    if name == ULT:
+        raise ProblemError(
+            f"no data of the benchmark {name}: there is no file {places[0]} (or {', '.join(ENDINGS[1:])}). Put "
+            f"the file of UnLeakedTestBench there (a list of rows is named .json), or name it: --bench {name}=FILE"
+        )
     try:
         return open_rows(HUB[name], "v0.1.4" if name.startswith("bigcodebench") else "test"), HUB[name]
     except (ProblemError, MissingExtra) as error:
@@ -137,9 +151,12 @@ def _bench_tasks(source: Source, window: Window, name: str = "bigcodebench") -> 
         yield bench, task
 
 
-def _file_benchmarks(path: str, window: Window) -> Iterator[Benchmark]:
+def _file_benchmarks(path: str, window: Window, untested: bool) -> Iterator[Benchmark]:
     """The benchmarks of a file, by what its first row looks like."""
     first = _first_row(path) if path != "bundled" else {}
+    if untested and is_ult_row(first):
+        yield Benchmark(ULT, ult_tasks(open_rows(path)), path)
+        return
     if any(tells(first) for tells in (is_plus_row, is_livecodebench_row, is_bigcodebench_row)):
         tasks: dict[str, list[Task]] = {}
         for name, task in _bench_tasks(open_rows(path), window):
@@ -150,7 +167,7 @@ def _file_benchmarks(path: str, window: Window) -> Iterator[Benchmark]:
         return
     loaded = load_problems(ProblemsConfig(path=path))
     without = [p.problem_id for p in loaded.problems if not p.reference_tests]
-    if without:
+    if without and not untested:
         raise ProblemError(f"{path}: problem {without[0]} has no tests, so that nothing says which programs are right")
     own = tuple(Task(p.problem_id, code_prompt(p), p.entry_point, ProblemTests(p)) for p in loaded.problems)
     yield Benchmark(Path(path).name.partition(".")[0], own, path)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+Row = TypeVar("Row")
 
 RESAMPLES = 2000
 LOW, HIGH = 0.025, 0.975
@@ -59,6 +62,38 @@ def paired_difference(before_B: Sequence[Sequence[float]], after_B: Sequence[Seq
         [b - a for a, b in zip(before, after, strict=True)] for before, after in zip(before_B, after_B, strict=True)
     ]
     return mean_of_means(differences_B)
+
+
+def estimate_of(rows: Sequence[Row], statistic: Callable[[Sequence[Row]], float], *, seed: int = 0) -> Estimate:
+    """Any statistic of rows, one per problem, with a bootstrap interval over problems; NaN where it has no value."""
+    return _percentiles(statistic(rows), rows, statistic, seed)
+
+
+def paired_difference_of(
+    before: Sequence[Row], after: Sequence[Row], statistic: Callable[[Sequence[Row]], float], *, seed: int = 0
+) -> Estimate:
+    """`statistic(after) - statistic(before)` over the same problems in the same order, with a paired interval.
+
+    Raises ValueError where the two are not about the same number of problems.
+    """
+
+    def change(pairs: Sequence[tuple[Row, Row]]) -> float:
+        return statistic([b for _, b in pairs]) - statistic([a for a, _ in pairs])
+
+    pairs = list(zip(before, after, strict=True))
+    return _percentiles(change(pairs), pairs, change, seed)
+
+
+def _percentiles(value: float, rows: Sequence[Row], statistic: Callable[[Sequence[Row]], float], seed: int) -> Estimate:
+    """Resamples on which the statistic has no value say nothing about its spread, and are passed over."""
+    if math.isnan(value):
+        return Estimate(math.nan, math.nan, math.nan)
+    rng = random.Random(seed)  # noqa: S311 - a seeded resampling, not cryptography
+    drawn = (statistic(rng.choices(rows, k=len(rows))) for _ in range(RESAMPLES))
+    found = sorted(x for x in drawn if not math.isnan(x))
+    if not found:
+        return Estimate(value, math.nan, math.nan)
+    return Estimate(value, _quantile(found, LOW), _quantile(found, HIGH))
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -20,13 +20,17 @@ class Tests(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProblemTests:
-    """The problem's own tests, in whatever form it has them."""
+    """The problem's own tests, in whatever form it has them.
+
+    `probes` are asserts whose calls are worth a try and whose answers nobody vouches for.
+    """
 
     problem: Problem
+    probes: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The problem, field by field."""
-        return repr(self.problem)
+        return repr((self.problem, self.probes)) if self.probes else repr(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
