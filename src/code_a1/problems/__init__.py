@@ -10,6 +10,7 @@ from code_a1.problems.decontaminate import Benchmark, Dropped, decontaminate
 from code_a1.problems.entry_points import entry_is_class, is_check_program, parse_source
 from code_a1.problems.loading import (
     BUNDLED,
+    PACKAGED,
     BadRow,
     ProblemSet,
     load_benchmark,
@@ -21,6 +22,7 @@ from code_a1.problems.sampler import ProblemSampler
 
 __all__ = [
     "BUNDLED",
+    "PACKAGED",
     "BadRow",
     "Benchmark",
     "Dropped",

@@ -22,6 +22,10 @@ from code_a1.records import Problem
 BUNDLED = Path(__file__).with_name("bundled.jsonl")
 """The problems that come with the package, easy ones first."""
 
+PACKAGED = {"bundled": BUNDLED} | {name: BUNDLED.with_name(f"{name}.jsonl") for name in ("lab", "lab-heldout")}
+"""Files in the package by the name that stands for them; `lab` and `lab-heldout` were written by `code-a1 lab problems`
+(docs/lab.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
@@ -57,7 +61,7 @@ def load_problems(config: ProblemsConfig) -> ProblemSet:
         ConfigError: a split that the format does not have.
         MissingExtra: Parquet and `datasets` need the extra `datasets`.
     """
-    name = "bundled" if config.path == "bundled" else config.path
+    name = config.path
     reading = Reading(_open(config.path, config.split), config.format, config.split)
     problems: list[Problem] = []
     for item in reading:
@@ -150,7 +154,7 @@ def open_reading(path: str, format: str, split: str | None = None) -> Reading:  
 
 
 def _open(path: str, split: str | None) -> Source:
-    return open_rows(str(BUNDLED), split) if path == "bundled" else open_rows(path, split)
+    return open_rows(str(PACKAGED.get(path, path)), split)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def open_rows(path: str, split: str | None = None) -> Source:
         return _dataset_rows(path, split)
     raise ProblemError(
         f"{path}: no such file or folder. Give a .jsonl or .parquet file, a folder of `datasets`, "
-        "the id of a dataset on the Hugging Face hub (owner/name), or 'bundled'"
+        "the id of a dataset on the Hugging Face hub (owner/name), or one of 'bundled', 'lab', 'lab-heldout'"
     )
 
 

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -17,7 +18,6 @@ from typing import Any
 
 from rich.table import Table
 
-from code_a1 import __version__
 from code_a1.errors import RunDirError
 from code_a1.report.curves import draw_panels
 from code_a1.report.highlights import Highlight, highlights
@@ -62,7 +62,7 @@ def write_page(run: RunDir, tables: Sequence[Table], path: Path | None = None) -
         light=_variables(LIGHT),
         dark=_variables(DARK),
         body=body,
-        version=__version__,
+        version=metadata.version("code-a1"),
     )
     partial = path.with_name(f"{path.name}.partial{os.getpid()}")
     try:

