@@ -25,7 +25,6 @@ from code_a1.reference_check import check_references
 from code_a1.report.view import View
 from code_a1.run_dir import RunDir
 from code_a1.sandbox import Sandbox
-from code_a1.sandbox.programs import Limits
 from code_a1.seeds import derive_seed
 
 Policies = tuple[PolicyEngine, PolicyEngine]
@@ -103,7 +102,7 @@ def open_run(config: Config, view: View, stack: ExitStack, policies: Policies | 
         )
     config = RunDir.reserve(config)
     interrupt = stack.enter_context(Interrupt())
-    sandbox = stack.enter_context(_open_sandbox(config))
+    sandbox = stack.enter_context(Sandbox.of(config.sandbox))
     judge = Judge(sandbox)
     view.phase("loading problems", None)
     benches, held_out = open_benches(config, judge, sandbox)
@@ -136,14 +135,6 @@ def open_run(config: Config, view: View, stack: ExitStack, policies: Policies | 
         view,
         interrupt,
     )
-
-
-def _open_sandbox(config: Config) -> Sandbox:
-    bounds = config.sandbox
-    limits = Limits(
-        cpu_s_per_call=bounds.cpu_s_per_test, wall_s_per_call=bounds.wall_s_per_test, memory_mb=bounds.memory_mb
-    )
-    return Sandbox(limits, workers=bounds.workers, allow_tier=bounds.allow_tier)
 
 
 def _open_pool(config: Config, mode: Mode, judge: Judge, view: View, held_out: Sequence[Benchmark]) -> Pool:

@@ -18,7 +18,7 @@ from code_a1.mutation import require_operators
 from code_a1.problems import load_problems
 from code_a1.reference_check import check_references
 from code_a1.report.live import LiveView
-from code_a1.suites import open_sandbox
+from code_a1.sandbox import Sandbox
 from code_a1.suites.export import Exported, ExportSettings, export_suites
 from code_a1.suites.tester import open_tester
 
@@ -46,7 +46,7 @@ def export_to_file(
         view.phase("loading models", None)
         config, policy = open_tester(test, overrides)
         stack.callback(policy.close)
-        sandbox = stack.enter_context(open_sandbox(config.sandbox))
+        sandbox = stack.enter_context(Sandbox.of(config.sandbox))
         view.phase("checking references", None)
         checked = check_references(Judge(sandbox), known.problems, on_progress=view.advance)
         for item in (*known.dropped, *checked.dropped):

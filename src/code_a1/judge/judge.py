@@ -71,6 +71,7 @@ class Judge:
 
     Deterministic: the same groups and replayed tests give the same judgements, whatever ran before and however many
     workers there are. Candidates of a problem with the same code are run once. `limits` stand in for the sandbox's own.
+    Several threads may use one judge.
     """
 
     def __init__(self, sandbox: Sandbox, limits: Limits | None = None) -> None:
@@ -120,11 +121,11 @@ class Judge:
             lambda share: self._judge(share, known), share=2 * self._sandbox.workers
         )
         self.on_progress = _ignore
-        try:
-            yield Judging(self, lanes, code_groups)
-        finally:
-            lanes.close()
-        self._reference.shrink()
+        with self._reference.kept():
+            try:
+                yield Judging(self, lanes, code_groups)
+            finally:
+                lanes.close()
 
     def _judge(self, attacked: Sequence[_Attacked], replayed: Mapping[str, Sequence[TestCase]]) -> list[Judgement]:
         """The judgements of some of a step's problems."""
@@ -166,14 +167,14 @@ class Judge:
         self.on_progress = on_progress or _ignore
         tests_P = [self.reference_tests(p) for p in problems]
         asserts_P = [[t for t in tests if not _is_check(t)] for tests in tests_P]
-        judged_P = self._reference.judge_suites(list(zip(problems, asserts_P, strict=True)), trusted=True)
+        with self._reference.kept():
+            judged_P = self._reference.judge_suites(list(zip(problems, asserts_P, strict=True)), trusted=True)
         checks = [(i, t) for i, tests in enumerate(tests_P) for t in tests if isinstance(t, TestCase) and _is_check(t)]
         programs = [
             check_program(problems[i], problems[i].reference_solution, test, seed)
             for i, test in checks
             for seed in (0, 1)
         ]
-        self._reference.shrink()
         outcomes = iter(self._run_checks(programs))
         checked_P: list[list[JudgedTest]] = [[] for _ in problems]
         for i, test in checks:
@@ -182,7 +183,8 @@ class Judge:
 
     def answers(self, problem: Problem, tests: Sequence[TestCase]) -> list[tuple[TestCase, tuple[object, ...]]]:
         """What the reference returns for the calls of `tests`; calls that fail or return no plain data are left out."""
-        results = self._reference.result_of((problem, test) for test in tests)
+        with self._reference.kept():
+            results = self._reference.result_of((problem, test) for test in tests)
         return [
             (test, Outcome(OutcomeKind.VALUE, result.payload).values())
             for test, result in zip(tests, results, strict=True)

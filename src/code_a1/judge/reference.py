@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
+import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -96,6 +97,8 @@ class ReferenceSolution:
         self._run_all = run_all
         self._cpu_limit_s = REFERENCE_SHARE * cpu_limit_s
         self._cache: OrderedDict[Hashable, Settled] = OrderedDict()
+        self._lock = threading.Lock()
+        self._users = 0
         self._cached_results = cached_results
         self._cached_bytes = cached_bytes
 
@@ -121,8 +124,23 @@ class ReferenceSolution:
         self._run_forms(tests)
         return [self._judge_suite(problem, row) for (problem, _), row in zip(suites, prepared, strict=True)]
 
-    def shrink(self) -> None:
-        """Let go of the oldest results beyond the limits. Not while a suite is being judged: it relies on its own."""
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Nothing is forgotten within the block: what is judged there relies on it. Afterwards the oldest results go.
+
+        Threads may be in such blocks at the same time; the last to leave forgets.
+        """
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    self._shrink()
+
+    def _shrink(self) -> None:
         held = sum(len(settled.payload) for settled in self._cache.values())
         while len(self._cache) > self._cached_results or held > self._cached_bytes:
             _, oldest = self._cache.popitem(last=False)

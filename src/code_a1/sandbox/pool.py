@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from code_a1.errors import CodecError, SandboxError
 from code_a1.sandbox import wire
@@ -24,6 +24,9 @@ from code_a1.sandbox.programs import Call, Limits, Outcome, OutcomeKind, Program
 from code_a1.sandbox.scripts import Script
 from code_a1.sandbox.tiers import TierReport, require
 from code_a1.sandbox.workerhandle import PendingJob, WorkerClosed, WorkerHandle
+
+if TYPE_CHECKING:
+    from code_a1.config import SandboxConfig  # the sandbox is used without configurations, too
 
 JOBS_PER_WORKER = 3
 """Jobs that a worker holds, the running one included."""
@@ -71,6 +74,14 @@ class Sandbox:
         self._closed = False
         self._lock = threading.RLock()
         self._queue = threading.Lock()
+
+    @classmethod
+    def of(cls, bounds: SandboxConfig) -> Self:
+        """A sandbox as a configuration describes it."""
+        limits = Limits(
+            cpu_s_per_call=bounds.cpu_s_per_test, wall_s_per_call=bounds.wall_s_per_test, memory_mb=bounds.memory_mb
+        )
+        return cls(limits, workers=bounds.workers, allow_tier=bounds.allow_tier)
 
     def run(self, programs: Iterable[Program], limits: Limits | None = None) -> Iterator[tuple[int, ProgramResult]]:
         """Yield (position, result) as programs finish, pulling the iterable as workers become free.

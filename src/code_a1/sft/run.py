@@ -25,10 +25,11 @@ from code_a1.records import Problem, Prompt, Sample
 from code_a1.reference_check import check_references
 from code_a1.report.view import View
 from code_a1.run_dir import RunDir
+from code_a1.sandbox import Sandbox
 from code_a1.seeds import derive_seed
 from code_a1.sft.examples import Example, make_examples
 from code_a1.sft.measure import pool_metrics
-from code_a1.suites import TestPool, open_sandbox, sample_pools
+from code_a1.suites import TestPool, sample_pools
 
 Metrics = dict[str, float]
 
@@ -53,7 +54,7 @@ def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | 
         require_operators()
         config = RunDir.reserve(config)
         interrupt = stack.enter_context(Interrupt())
-        sandbox = stack.enter_context(open_sandbox(config.sandbox))
+        sandbox = stack.enter_context(Sandbox.of(config.sandbox))
         judge = Judge(sandbox)
         problems, held_out, dropped = _problems(config, judge, view)
         if policy is None:

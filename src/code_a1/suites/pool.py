@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from code_a1.assertions import to_source
-from code_a1.config import RolloutConfig, SandboxConfig
+from code_a1.config import RolloutConfig
 from code_a1.engines.base import PolicyEngine
 from code_a1.judge import Judge
 from code_a1.judge.values import NotWritable, written
@@ -30,7 +30,6 @@ from code_a1.records import (
 from code_a1.report.view import View
 from code_a1.rollout import rollout_suites
 from code_a1.sandbox import Sandbox, codec
-from code_a1.sandbox.programs import Limits
 
 _NO_COMPLETION = Completion("", (), (), (), "stop")
 
@@ -91,14 +90,6 @@ def sample_pools(
         _pool(judgement, usable, [source for source, _ in tests], matrix)
         for judgement, usable, tests, matrix in zip(judgements, usable_P, tests_P, matrices, strict=True)
     ]
-
-
-def open_sandbox(bounds: SandboxConfig) -> Sandbox:
-    """A sandbox with the limits of a run's configuration. Raises SandboxUnavailable."""
-    limits = Limits(
-        cpu_s_per_call=bounds.cpu_s_per_test, wall_s_per_call=bounds.wall_s_per_test, memory_mb=bounds.memory_mb
-    )
-    return Sandbox(limits, workers=bounds.workers, allow_tier=bounds.allow_tier)
 
 
 def written_source(test: TestCase) -> str | None:
