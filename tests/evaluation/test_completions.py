@@ -17,6 +17,13 @@ RIGHT = "def f(x):\n    return x + 1"
         (f"```python\ng = 1\n```\n```python\n{RIGHT}\n```", RIGHT, ("1 other blocks", "text before the program")),
         (RIGHT, RIGHT, ()),
         (f"Here is it.\n{RIGHT}\nThis function adds one to it.", RIGHT, ("text before the program", "text after the program")),
+        (f"{RIGHT}\n```", RIGHT, ("a fence that was not opened",)),
+        (f"{RIGHT}\n```\nThis adds one to it.", RIGHT, ("text after the program",)),
+        (f"Sure:\n{RIGHT}\n```", RIGHT, ("text before the program", "a fence that was not opened")),
+        (f"Use it so:\nimport g\n```\n{RIGHT}\n```", RIGHT, ("text before the program",)),
+        (f"{RIGHT}\n```\n```python\ng = 1\n```", RIGHT, ("text after the program",)),
+        ("Here it is:\n```\nint f;", "int f;", ("text before the program",)),
+        ("```", None, ()),
         ("", None, ()),
         ("I cannot do that, sorry.", None, ()),
         ("```json\n{}\n```", None, ()),
@@ -39,7 +46,7 @@ def test_what_surrounds_a_program_goes_and_is_named(text, program, removed):
         "  " + RIGHT.replace("\n", "\n  ") + "\n y",
     ],
 )
-@pytest.mark.parametrize("shape", ["```python\n{}\n```", "{}"])
+@pytest.mark.parametrize("shape", ["```python\n{}\n```", "{}", "{}\n```"])
 def test_nothing_of_a_program_is_mended(wrong, shape):
     program, _ = program_of(shape.format(wrong), "f")
     assert program is None or program.strip() == wrong.strip()

@@ -19,11 +19,16 @@ def program_of(text: str, entry_point: str = "") -> tuple[str | None, tuple[str,
     """The program that a completion holds, None if it holds none, and what was taken away around it.
 
     Of several Python blocks, the first that defines the entry point, or else the first; where no name is asked for, the
-    last. Text without any fence is the program if it compiles; else the prose before the first line that begins like a
-    program, and behind it from the first line of prose at the left margin, is taken away.
+    last. Text without any fence, or before one that was never opened, is the program if it compiles; else the prose
+    before the first line that begins like a program, and behind it from the first line of prose at the left margin, is
+    taken away.
     """
     answer = without_reasoning(text)
     removed = ["reasoning"] if answer.strip() != text.strip() else []
+    if (unfenced := _closed_only(answer)) is not None:
+        program, around = _without_fence(unfenced, removed)
+        after = answer[len(unfenced) :].strip().strip("`")
+        return program, (*around, "text after the program" if after else "a fence that was not opened")
     blocks = ["\n".join(lines) for tag, lines in fenced_blocks(answer) if tag.lower() in PYTHON_TAGS]
     blocks = [block for block in blocks if block.strip()]
     if not blocks:
@@ -39,6 +44,19 @@ def program_of(text: str, entry_point: str = "") -> tuple[str | None, tuple[str,
     if after.rpartition("```")[2].strip() and "```" in after:
         removed.append("text after the program")
     return chosen, tuple(removed)
+
+
+def _closed_only(answer: str) -> str | None:
+    """What stands before the first fence, where that one closes a block that was never opened; None elsewhere.
+
+    So it is with a bare fence behind lines of a program, when not every fence has its partner.
+    """
+    lines = answer.split("\n")
+    fences = [i for i, line in enumerate(lines) if line.lstrip().startswith("```")]
+    if len(fences) % 2 == 0 or lines[fences[0]].strip().strip("`"):
+        return None
+    head = lines[: fences[0]]
+    return "\n".join(head) if any(map(_BEGINS.match, head)) else None
 
 
 def _chosen(blocks: list[str], entry_point: str) -> str:
