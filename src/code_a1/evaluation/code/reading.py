@@ -15,7 +15,7 @@ from code_a1.evaluation.code.livecodebench import in_window, is_livecodebench_ro
 from code_a1.evaluation.code.plus import bench_of, is_plus_row, plus_task
 from code_a1.evaluation.code.tasks import Benchmark, ProblemTests, Task
 from code_a1.evaluation.code.ult import ULT, is_ult_row, ult_tasks
-from code_a1.problems import load_problems
+from code_a1.problems import PACKAGED, load_problems
 from code_a1.problems.fields import Fields, RowError
 from code_a1.problems.rows import Source, open_rows
 from code_a1.prompts import code_prompt
@@ -153,7 +153,7 @@ def _bench_tasks(source: Source, window: Window, name: str = "bigcodebench") -> 
 
 def _file_benchmarks(path: str, window: Window, untested: bool) -> Iterator[Benchmark]:
     """The benchmarks of a file, by what its first row looks like."""
-    first = _first_row(path) if path != "bundled" else {}
+    first = _first_row(path) if path not in PACKAGED else {}
     if untested and is_ult_row(first):
         yield Benchmark(ULT, ult_tasks(open_rows(path)), path)
         return
