@@ -12,7 +12,7 @@ import pytest
 
 from code_a1.judge import Judge
 from code_a1.judge.arguments import by_place, is_data, same_call
-from code_a1.judge.reference import settle
+from code_a1.judge.settled import settle
 from code_a1.judge.values import NotWritable, written
 from code_a1.prompts import parse_suite
 from code_a1.records import Candidate, CodeGroup, Completion, JudgedTest, Problem, SuiteGroup, TestCase, TestSuite

@@ -13,7 +13,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from code_a1.assertions import literal_value
@@ -32,6 +32,7 @@ from code_a1.judge.forms import (
     show,
 )
 from code_a1.judge.reach import refusal
+from code_a1.judge.settled import Settled, settle
 from code_a1.judge.values import NotWritable
 from code_a1.problems import entry_is_class
 from code_a1.records import JudgedTest, Problem, RejectedTest, TestCase, Validity, Verdict
@@ -49,38 +50,8 @@ Source = tuple[str, str, float]
 """A program that calls are made in: its source, its setup and the tolerance of its results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What two runs of one call, expression or form agree on: a payload, or the reason why there is none."""
-
-    payload: bytes = b""
-    failure: Validity | None = None
-    reason: str = ""
-
-    def values(self) -> tuple[object, ...]:
-        """The payload decoded."""
-        return Outcome(OutcomeKind.VALUE, self.payload).values()
-
-
 REFERENCE_SHARE = 0.5
 """Share of a candidate's CPU limit that the reference may take for a call: no test is about who is slower by a hair."""
-
-
-def settle(first: Outcome, second: Outcome, tolerance: float = 0.0, cpu_limit_s: float = math.inf) -> Settled:
-    """Combine the outcomes of two runs under different seeds."""
-    kinds = {first.kind, second.kind}
-    failed = first if first.kind is not OutcomeKind.VALUE else second
-    if OutcomeKind.SANDBOX_ERROR in kinds:
-        return Settled(failure=Validity.SANDBOX_ERROR, reason=failed.detail)
-    if kinds & {OutcomeKind.UNREPRESENTABLE, OutcomeKind.OUTPUT_LIMIT}:
-        return Settled(failure=Validity.UNREPRESENTABLE, reason=failed.detail)
-    if kinds != {OutcomeKind.VALUE}:
-        return Settled(failure=Validity.CALL_FAILED, reason=f"{failed.kind}: {failed.detail}")
-    if first.payload != second.payload and not codec.equal(first.values(), second.values(), tolerance):
-        return Settled(failure=Validity.NONDETERMINISTIC, reason="two runs under different seeds differ")
-    if min(first.cpu_s, second.cpu_s) > cpu_limit_s:  # the quicker one: a busy machine makes calls slower, not faster
-        return Settled(failure=Validity.CALL_FAILED, reason=f"the reference takes more than {cpu_limit_s:g} s for it")
-    return Settled(payload=first.payload)
 
 
 class ReferenceSolution:
