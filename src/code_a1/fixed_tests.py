@@ -51,7 +51,7 @@ def exported_suites(path: str, problems: Sequence[Problem], judge: Judge) -> Fou
         )
     tests: dict[str, tuple[TestCase, ...]] = {}
     dropped = [Dropped(p.problem_id, f"no suite in {path}") for p in problems if not suites.get(p.problem_id)]
-    judged_P = _judge_suites(judge, [(p, suites[p.problem_id]) for p in with_suite])
+    judged_P = judge_asserts(judge, [(p, suites[p.problem_id]) for p in with_suite])
     for problem, judged in zip(with_suite, judged_P, strict=True):
         bad = [t for t in judged if t.validity not in (Validity.VALID, Validity.DUPLICATE)]
         if bad:
@@ -64,8 +64,8 @@ def exported_suites(path: str, problems: Sequence[Problem], judge: Judge) -> Fou
     return tests, tuple(dropped)
 
 
-def _judge_suites(judge: Judge, suites: Sequence[tuple[Problem, Sequence[str]]]) -> list[tuple[JudgedTest, ...]]:
-    """Every suite's tests on its problem's reference, which stands in for a candidate that is attacked."""
+def judge_asserts(judge: Judge, suites: Sequence[tuple[Problem, Sequence[str]]]) -> list[tuple[JudgedTest, ...]]:
+    """Every suite's asserts on its problem's reference, which stands in for a candidate that is attacked."""
     nothing = Completion("", (), (), (), "stop")
     groups, attacks = [], []
     for problem, sources in suites:

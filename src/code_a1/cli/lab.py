@@ -145,3 +145,59 @@ def seeds(
     repeat_seeds(
         load_config(config, overrides), output, seeds, steps=control_steps, lr=control_lr, jobs=jobs, as_json=as_json
     )
+
+
+@lab.command(short_help="The paper's claims as an experiment, with verdicts.")
+@click.option("-o", "output", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+              help="Runs, report and figures; what is there already is kept.")  # fmt: skip
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Instead of the study's own.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key; may be repeated.")
+@click.option(
+    "--only", default="", metavar="NAMES", help="Arms or claims, with commas; `main` for those of most claims."
+)
+@click.option("--seeds", default=0, metavar="N", help="The first N seeds of every arm; by default 5 or 3.")
+@click.option("--jobs", default=1, show_default=True, help="Runs at a time; they share the cores evenly.")
+@click.option("--control-steps", default=150, show_default=True, help="Steps of the supervised arm.")
+@click.option("--control-lr", default=3e-4, show_default=True, help="Its peak learning rate.")
+@click.option("--plan", is_flag=True, help="Say what would be run and what it would cost, and end.")
+@click.option("--quick", is_flag=True, help="Few arms, four steps: the whole path in minutes, without verdicts.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+def study(
+    output: Path,
+    config: Path | None,
+    overrides: tuple[str, ...],
+    only: str,
+    seeds: int,
+    jobs: int,
+    control_steps: int,
+    control_lr: float,
+    plan: bool,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    r"""Run every arm of the study over seeds, and say of each claim whether the numbers bear it out.
+
+    Arms, claims and the rule for each verdict stand in code_a1.lab.study; see docs/study.md. Stopped and called again,
+    it goes on with what is missing.
+
+    \b
+    Examples:
+      code-a1 lab study -o runs/study --plan
+      code-a1 lab study -o runs/study --only main --jobs 2
+      code-a1 lab study -o runs/quick --quick
+    """
+    from code_a1.cli import studying  # noqa: PLC0415 - `--help` stays fast
+    from code_a1.lab.repeats import Control  # noqa: PLC0415
+
+    studying.study(
+        output,
+        config=config,
+        overrides=overrides,
+        only=only,
+        seeds=seeds,
+        jobs=jobs,
+        control=Control(control_steps, control_lr),
+        plan=plan,
+        quick=quick,
+        as_json=as_json,
+    )

@@ -53,7 +53,7 @@ class Outcome:
     """What an arm came to under one seed."""
 
     seed: int
-    arm: Arm
+    arm: str
     after: Mapping[str, float]
     """Metrics of held-out problems after training, without their prefix `eval/heldout/`."""
     cpu_s: float
@@ -128,6 +128,13 @@ def read_outcome(path: Path) -> Outcome:
         raise RunDirError(f"{path}: not the outcome of an arm: {error}; remove it to run the arm again") from error
 
 
+def write_outcome(path: Path, outcome: Outcome) -> None:
+    """Write an arm's file, whole or not at all."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+    partial.replace(path)
+
+
 def _run_arm(config: Config, control: Control, folder: Path, arm: Arm, seed: int, jobs: int) -> None:
     """One arm, in a process of its own."""
     import torch  # noqa: PLC0415 - only where it is used
@@ -137,14 +144,12 @@ def _run_arm(config: Config, control: Control, folder: Path, arm: Arm, seed: int
     shutil.rmtree(place, ignore_errors=True)  # left by an arm that was stopped
     place.parent.mkdir(parents=True, exist_ok=True)
     seeded = config.model_copy(update={"seed": seed, "run_dir": place})
-    outcome = _run(seeded) if arm == "run" else _supervised(seeded, control, place)
-    path = outcome_path(folder, arm, seed)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
-    partial.replace(path)
+    outcome = play(seeded) if arm == "run" else go_on_supervised(seeded, control, place)
+    write_outcome(outcome_path(folder, arm, seed), outcome)
 
 
-def _run(config: Config) -> Outcome:
+def play(config: Config) -> Outcome:
+    """Train as the configuration says. Raises RunDirError where the run ended before it was measured."""
     watch = Stopwatch()
     rows = list(train(config, watch).metrics())
     first, last = (_heldout(row) for row in (rows[0], rows[-1]))
@@ -153,7 +158,8 @@ def _run(config: Config) -> Outcome:
     return Outcome(config.seed, "run", last | _book(rows[-1]), watch.cpu_s, watch.seconds, first | {"book": 0})
 
 
-def _supervised(config: Config, control: Control, folder: Path) -> Outcome:
+def go_on_supervised(config: Config, control: Control, folder: Path) -> Outcome:
+    """Go on with the base's own training, into `folder`, and measure what came of it like a run."""
     recipe = Recipe(
         problems=control.problems,
         steps=control.steps,
