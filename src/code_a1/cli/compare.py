@@ -12,11 +12,11 @@ import click
 @click.option(
     "--format", "form", default="markdown", show_default=True, type=click.Choice(["markdown", "csv", "latex"])
 )
-@click.option("--metric", "metrics", multiple=True, help="Of evaluations; may be repeated. Default: pass@1 and greedy.")
+@click.option("--metric", "metrics", multiple=True, help="Of evaluations; may be repeated. Default: the main ones.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the table here.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
 def compare(runs: tuple[Path, ...], form: str, metrics: tuple[str, ...], output: Path | None, as_json: bool) -> None:
-    r"""Put RUNS side by side: folders of `code-a1 eval code`, and run folders of `code-a1 train`.
+    r"""Put RUNS side by side: folders of `code-a1 eval code`, `tests` or `pair`, and run folders of `code-a1 train`.
 
     Every run but the first has its difference to the first behind its numbers, with a 95 % interval from a paired
     bootstrap over the problems that both have; an asterisk marks intervals without 0. Training runs keep no results

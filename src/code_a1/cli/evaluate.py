@@ -144,3 +144,37 @@ def tests(bench: str, black_box: bool, **asked: object) -> None:
     evaluate_tester(
         AskedTests(benches=tuple(bench.split(",")), white_box=not black_box, **asked)  # type: ignore[arg-type]
     )
+
+
+@evaluation.command(short_help="Best of N programs, chosen by generated tests.")
+@click.option("--code", "code_model", required=True, help="The coder: what --model is elsewhere.")
+@click.option("--test", "test_model", required=True, help="The tester; the same model may do both.")
+@_BENCH
+@click.option("--n", default=8, show_default=True, type=click.IntRange(1), help="Programs per problem.")
+@click.option("--k", default=5, show_default=True, type=click.IntRange(1), help="Tests asked for in a suite.")
+@click.option("--temperature", default=0.8, show_default=True, type=click.FloatRange(0, min_open=True), help="Of both.")
+@_TOP_P
+@click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest program.")
+@click.option("--max-test-tokens", default=512, show_default=True, type=click.IntRange(1), help="Longest suite.")
+@click.option("--black-box", is_flag=True, help="N suites from the description, instead of one against each program.")
+@click.option("--begin-answers", is_flag=True, help="Begin every suite, for models too small to keep to the format.")
+@_DRAWS
+@click.option("--code-server", metavar="URL", help="An OpenAI-compatible server that has the coder.")
+@click.option("--test-server", metavar="URL", help="One that has the tester.")
+@_WORK
+def pair(bench: str, black_box: bool, **asked: object) -> None:
+    r"""Let a tester choose among a coder's N programs, without any reference, and see how often the choice is right.
+
+    Programs that pass the same generated tests stand together; the group with most programs times tests wins. Beside
+    it: random choice, majority by output, the first sample, and the oracle, and how N and the number of tests matter.
+    The benchmark's own tests only say afterwards which programs were right. docs/eval-pair.md has the rule.
+
+    \b
+    Examples:
+      code-a1 eval pair --code smollm2 --test smollm2 --bench mbpp+ --limit 60
+      code-a1 eval pair --code runs/RUN/code --test runs/RUN/test --bench mbpp+=evalplus.parquet -o evals/pair
+      code-a1 eval pair --code coder-7b --code-server http://localhost:8000/v1 --test smollm2 --bench problems.jsonl
+    """
+    from code_a1.cli.evaluating import AskedPair, evaluate_both  # noqa: PLC0415 - `--help` stays fast
+
+    evaluate_both(AskedPair(benches=tuple(bench.split(",")), white_box=not black_box, **asked))  # type: ignore[arg-type]

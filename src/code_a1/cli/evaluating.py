@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,10 @@ from code_a1.evaluation.code.reading import Window, open_benchmarks
 from code_a1.evaluation.code.run import evaluate_code
 from code_a1.evaluation.code.summary import summary_table
 from code_a1.evaluation.code.tasks import Benchmark
+from code_a1.evaluation.pair.measure import PairProtocol
+from code_a1.evaluation.pair.run import evaluate_pair
+from code_a1.evaluation.pair.summary import size_table
+from code_a1.evaluation.pair.summary import summary_table as pair_table
 from code_a1.evaluation.tests.asking import TestProtocol
 from code_a1.evaluation.tests.run import evaluate_tests
 from code_a1.evaluation.tests.summary import summary_table as tests_table
@@ -75,9 +79,10 @@ class Common:
                 found[role] = ServerEngine(url, model, key=key, concurrency=self.concurrency)
         return found
 
-    def report(self, output: Path, model: str, table: Table, summary: Mapping[str, Any]) -> None:
-        """Print the closing table, what was left out and why, and where the results are."""
-        Console().print(table)
+    def report(self, output: Path, model: str, tables: Sequence[Table], summary: Mapping[str, Any]) -> None:
+        """Print the closing tables, what was left out and why, and where the results are."""
+        for table in tables:
+            Console().print(table)
         for name, bench in summary["benchmarks"].items():
             for task_id, reason in bench["left_out"].items():
                 click.echo(f"left out of {name}: {task_id}: {reason}", err=True)
@@ -143,6 +148,36 @@ class AskedTests(Common):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AskedPair(Common):
+    """The options of `code-a1 eval pair`."""
+
+    code_model: str
+    test_model: str
+    code_server: str | None
+    test_server: str | None
+    n: int
+    k: int
+    temperature: float
+    max_test_tokens: int
+    white_box: bool
+    begin_answers: bool
+
+    def how(self) -> PairProtocol:
+        """How programs and tests are drawn."""
+        return PairProtocol(
+            self.n,
+            self.k,
+            self.temperature,
+            self.top_p,
+            self.max_tokens,
+            self.max_test_tokens,
+            self.white_box,
+            self.begin_answers,
+            self.seed,
+        )
+
+
 def evaluate(asked: Asked) -> None:
     """Evaluate a coder, show progress on stderr, print the closing table."""
     protocol = asked.protocol()
@@ -155,7 +190,7 @@ def evaluate(asked: Asked) -> None:
             summary = evaluate_code(policy, sandbox, benches, protocol, output, model, view)
     finally:
         view.close()
-    asked.report(output, model, summary_table(asked.model, summary), summary)
+    asked.report(output, model, [summary_table(asked.model, summary)], summary)
 
 
 def evaluate_tester(asked: AskedTests) -> None:
@@ -171,7 +206,32 @@ def evaluate_tester(asked: AskedTests) -> None:
         view.close()
     seen = "black-box" if not asked.white_box else f"white-box, {asked.candidate} code"
     title = f"{asked.model}, {asked.protocol}, {seen}"
-    asked.report(output, model, tests_table(title, summary, asked.k, buggy=asked.candidate == "mutant"), summary)
+    table = tests_table(title, summary, asked.k, buggy=asked.candidate == "mutant")
+    asked.report(output, model, [table], summary)
+
+
+def evaluate_both(asked: AskedPair) -> None:
+    """Evaluate a coder with a tester, show progress on stderr, print the closing tables."""
+    protocol = asked.how()
+    benches = asked.open_benchmarks()
+    models = {"code": asked.code_model, "test": asked.test_model}
+    servers = {"code": asked.code_server, "test": asked.test_server}
+    named = {role: _named(model, servers[role]) for role, model in models.items()}
+    output = asked.folder(f"{Path(asked.code_model).name}-{Path(asked.test_model).name}")
+    view = LiveView()
+    try:
+        with asked.sandbox() as sandbox, ExitStack() as stack:
+            policies = asked.policies(models, servers)
+            for policy in policies.values():
+                stack.callback(policy.close)
+            coder, tester = policies["code"], policies["test"]
+            summary = evaluate_pair(coder, tester, sandbox, benches, protocol, output, named, view)
+    finally:
+        view.close()
+    seen = "sees the program" if asked.white_box else "sees the description"
+    title = f"best of {asked.n} by {asked.code_model}; {asked.test_model} {seen}, {asked.k} tests a suite"
+    tables = [pair_table(title, summary), *(size_table(*item) for item in summary["benchmarks"].items())]
+    asked.report(output, f"{named['code']} + {named['test']}", tables, summary)
 
 
 def _named(model: str, server: str | None) -> str:

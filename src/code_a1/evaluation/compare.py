@@ -11,8 +11,21 @@ from pathlib import Path
 
 from code_a1.errors import RunDirError
 from code_a1.evaluation.code.folder import SETTINGS, EvalFolder
-from code_a1.evaluation.code.statistics import Estimate, estimate, mean_of_means, paired_difference
-from code_a1.evaluation.code.summary import task_values
+from code_a1.evaluation.code.statistics import (
+    Estimate,
+    estimate,
+    estimate_of,
+    mean_of_means,
+    paired_difference,
+    paired_difference_of,
+)
+from code_a1.evaluation.code.summary import Values, task_values
+from code_a1.evaluation.pair.results import from_row as pair_row
+from code_a1.evaluation.pair.summary import WAYS
+from code_a1.evaluation.pair.summary import task_values as pair_values
+from code_a1.evaluation.tests.results import from_row as tests_row
+from code_a1.evaluation.tests.summary import MUL, Pair, mul, task_pairs
+from code_a1.evaluation.tests.summary import task_values as tests_values
 from code_a1.run_dir import RunDir
 
 AVERAGE = "average"
@@ -29,6 +42,8 @@ class Cell:
     by_task: tuple[Mapping[str, float], ...] = ()
     share: bool = True
     """A share in [0, 1], shown in percent; else a number of another kind."""
+    pairs: Mapping[str, Pair] = field(default_factory=dict)
+    """Of Mul, which is no mean over tasks: what it is made of, task by task."""
 
 
 @dataclass(slots=True)
@@ -43,11 +58,12 @@ class Compared:
 def read_run(path: Path, metrics: Sequence[str] = ()) -> Compared:
     """The numbers of a folder: of an evaluation, or the last measurements of a training run.
 
-    `metrics` picks what is shown of an evaluation; by default pass@1 and the greedy answer. Raises RunDirError where
-    the folder is neither, or has no results yet.
+    `metrics` picks what is shown of an evaluation; by default pass@1 and the greedy answer of programs, pass@K, mut@K
+    in both forms, Mul and coverage of tests, and every way of choosing of a pair. Raises RunDirError where the folder
+    is neither, or has no results yet.
     """
     if (path / SETTINGS).is_file():
-        return _evaluation(path, metrics or ("pass@1", "greedy"))
+        return _evaluation(path, metrics)
     if (path / "config.toml").is_file():
         return _training(path, metrics)
     raise RunDirError(f"{path} is neither the folder of an evaluation nor that of a training run")
@@ -55,15 +71,15 @@ def read_run(path: Path, metrics: Sequence[str] = ()) -> Compared:
 
 def _evaluation(path: Path, metrics: Sequence[str]) -> Compared:
     folder = EvalFolder.open(path)
-    settings, results = folder.settings, folder.results()
-    benches = settings["benchmarks"]
+    benches = folder.settings["benchmarks"]
+    count, values_B, pairs_B, usual = _values(folder)
     for name, bench in benches.items():
-        done = len(results.get(name, {}))
+        done = count.get(name, 0)
         if done < bench["tasks"]:
             raise RunDirError(
                 f"{path}: {done} of {bench['tasks']} problems of {name} are done; resume it with the same command"
             )
-    values_B = {name: task_values(list(results[name].values()), settings["n"]) for name in benches}
+    metrics = metrics or usual
     run = Compared(path.name, fingerprints={name: bench["fingerprint"] for name, bench in benches.items()})
     for metric in metrics:
         found = {name: values[metric] for name, values in values_B.items() if values.get(metric)}
@@ -72,9 +88,39 @@ def _evaluation(path: Path, metrics: Sequence[str]) -> Compared:
         if len(found) == len(benches) > 1:
             over = mean_of_means([list(by_task.values()) for by_task in found.values()])
             run.cells[AVERAGE, metric] = Cell(over, tuple(found.values()))
+    if MUL in metrics:
+        for name, pairs in pairs_B.items():
+            run.cells[name, MUL] = Cell(estimate_of(list(pairs.values()), mul), pairs=pairs)
     if not run.cells:
         raise RunDirError(f"{path}: has none of the metrics {', '.join(metrics)}")
     return run
+
+
+def _values(
+    folder: EvalFolder,
+) -> tuple[dict[str, int], dict[str, Values], dict[str, dict[str, Pair]], tuple[str, ...]]:
+    """Per benchmark how many tasks are done, their values by metric, and of testers what Mul is made of.
+
+    Last, what is shown of such an evaluation where nothing is asked for. Raises RunDirError for a kind that this
+    version does not know.
+    """
+    settings = folder.settings
+    if folder.kind == "code":
+        code = folder.results()
+        values = {name: task_values(list(some.values()), settings["n"]) for name, some in code.items()}
+        return {name: len(some) for name, some in code.items()}, values, {}, ("pass@1", "greedy")
+    if folder.kind == "tests":
+        k = settings["k"]
+        tests = folder.read(tests_row)
+        values = {name: tests_values(list(some.values()), k) for name, some in tests.items()}
+        pairs = {name: task_pairs(of_tasks, k) for name, of_tasks in values.items()}
+        usual = (f"pass@{k}", f"mut@{k}", f"mut@{k} all", MUL, f"line@{k}", f"branch@{k}")
+        return {name: len(some) for name, some in tests.items()}, values, pairs, usual
+    if folder.kind == "pair":
+        both = folder.read(pair_row)
+        values = {name: pair_values(list(some.values()), settings["k"]) for name, some in both.items()}
+        return {name: len(some) for name, some in both.items()}, values, {}, WAYS
+    raise RunDirError(f"{folder.path}: an evaluation of the kind {folder.kind!r}, which this version does not know")
 
 
 def _training(path: Path, metrics: Sequence[str]) -> Compared:
@@ -99,6 +145,8 @@ def _training(path: Path, metrics: Sequence[str]) -> Compared:
 
 def difference(first: Cell, other: Cell) -> Estimate:
     """`other - first`, over the problems that both have; without those, the difference of the numbers alone."""
+    if shared := [task for task in first.pairs if task in other.pairs]:
+        return paired_difference_of([first.pairs[t] for t in shared], [other.pairs[t] for t in shared], mul)
     if len(first.by_task) == len(other.by_task) and first.by_task:
         shared_B = [[task for task in a if task in b] for a, b in zip(first.by_task, other.by_task, strict=True)]
         if all(shared_B):

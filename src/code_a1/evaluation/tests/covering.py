@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,8 @@ def trace(
 def covered(source: str, arcs: Iterable[tuple[int, int]]) -> Covered:
     """What the arcs cover of a program's functions. Raises MissingExtra."""
     coverage = require_coverage()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the parser thinks of the given code's style
         module, report = Path(folder) / "given.py", Path(folder) / "report.json"
         module.write_text(source, encoding="utf-8", errors="backslashreplace")
         measured = coverage.Coverage(data_file=None, branch=True, config_file=False, messages=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from code_a1.evaluation.code.statistics import Estimate, estimate, estimate_of, mean, mean_of_means
+from code_a1.evaluation.code.statistics import estimate, estimate_of, mean, mean_of_means
 from code_a1.evaluation.code.summary import as_list, percent
 from code_a1.evaluation.tests.results import SuiteResult, TestTaskResult
 from code_a1.records import Validity
@@ -18,6 +18,7 @@ Values = dict[str, dict[str, float]]
 """Metric → task id → value in [0, 1]."""
 Pair = tuple[float, float]
 """pass@K and mut@K of one task; mut@K is NaN where no suite passes whole."""
+MUL = "mul"
 MISSING = "MISSING"
 """Tests that were asked for and never written."""
 
@@ -92,7 +93,7 @@ def _bench(results: Sequence[TestTaskResult], values: Values, k: int) -> dict[st
     kept = [result for result in results if not result.left_out]
     suites = [suite for result in kept for suite in result.suites]
     estimates = {metric: estimate(list(by_task.values())) for metric, by_task in values.items()}
-    estimates["mul"] = estimate_of(list(task_pairs(values, k).values()), mul)
+    estimates[MUL] = estimate_of(list(task_pairs(values, k).values()), mul)
     return {
         "problems": len(kept),
         "left_out": {result.task_id: result.left_out for result in results if result.left_out},
@@ -119,7 +120,7 @@ def summary_table(title: str, summary: Mapping[str, Any], k: int, *, buggy: bool
     for name in benches:
         table.add_column(name, justify="right")
     shown = ["kills the program shown"] if buggy else []
-    metrics = [f"pass@{k}", f"mut@{k}", f"mut@{k} all", "mul", f"line@{k}", f"branch@{k}", "whole suite passes", *shown]
+    metrics = [f"pass@{k}", f"mut@{k}", f"mut@{k} all", MUL, f"line@{k}", f"branch@{k}", "whole suite passes", *shown]
     metrics += [
         m for m in dict.fromkeys(m for b in benches.values() for m in b["metrics"]) if m.startswith("validity/")
     ]
@@ -147,9 +148,3 @@ def _with_count(text: str, bench: Mapping[str, Any], metric: str) -> str:
     """Over how many tasks a mean is taken, where those are not all."""
     tasks = bench["tasks"].get(metric)
     return text if tasks is None or tasks == bench["problems"] else f"{text} of {tasks}"
-
-
-def mul_estimate(results: Sequence[TestTaskResult], k: int) -> tuple[Estimate, dict[str, Pair]]:
-    """Mul with its interval, and the pairs that it is made of."""
-    pairs = task_pairs(task_values(results, k), k)
-    return estimate_of(list(pairs.values()), mul), pairs
