@@ -98,6 +98,20 @@ def test_every_mode_has_a_page(tmp_path, mode):
     assert ("usable tests in a suite" in found.captions) == (mode != "golden")
 
 
+def test_a_warm_start_has_a_page(tmp_path):
+    (tmp_path / "config.toml").write_text('mode = "sft"\n')
+    run = RunDir(tmp_path)
+    shares = {f"eval/{name}": 0.25 for name in ("validity", "usable", "mutation_score")} | {"eval/tests": 8}
+    run.log_metrics(0, shares | {"eval/validity_low": 0.125, "eval/validity_high": 0.5, "examples": 3})
+    run.log_metrics(1, {"test/loss": 1.5, "time/step_s": 2.0})
+    run.log_metrics(2, {"test/loss": 1.25, "time/step_s": 2.0} | shares | {"eval/validity": 0.75})
+    page = page_of(tmp_path)
+    assert checked(page).captions == ["held-out problems", "loss", "seconds of a step"]
+    text = page.read_text()
+    assert "<td>tests with the right answer</td><td>0.250 [0.125, 0.500]</td><td>0.750</td>" in text
+    assert "<title>eval/validity, step 2: 0.75</title>" in text
+
+
 def test_a_run_that_has_just_begun_has_a_page_that_says_so(tmp_path):
     (tmp_path / "config.toml").write_text('mode = "co-evolve"\n')
     found = checked(page_of(tmp_path))
