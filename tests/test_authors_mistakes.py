@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -63,11 +65,15 @@ def outcomes(judgement: Judgement, candidate: int = 0) -> list[tuple[Validity, V
 
 
 def remembered(judgement: Judgement) -> tuple:
-    """The tests that a book keeps of a step, after it went to disk as JSON and came back."""
-    book, again = MistakeBook(), MistakeBook()
-    book.update([judgement])
-    again.load_state_dict(json.loads(json.dumps(book.state_dict())))
-    return again.replayed_tests("p", 100)
+    """The tests that a book keeps of a step, after it went to disk and came back."""
+    with tempfile.TemporaryDirectory() as folder:
+        book = MistakeBook(path=Path(folder) / "book.sqlite")
+        book.update([judgement], 1)
+        book.close()
+        again = MistakeBook(path=Path(folder) / "book.sqlite")
+        tests = again.replayed_tests("p", 100)
+        again.close()
+    return tests
 
 
 DOUBLE = problem_of("def f(x):\n    return 2 * x")
@@ -307,8 +313,8 @@ def test_11_one_checkpoint_holds_the_book_and_the_state_of_chance_and_names_no_h
     assert state["step"] == 2
     text = json.dumps(state)
     assert socket.gethostname() not in text
-    book = MistakeBook()
-    book.load_state_dict(state["mistake_book"])
+    book = MistakeBook(path=run_dir.book_path)
+    assert book.state_dict() == state["mistake_book"]
     assert {t.source: n for t, n in book.counts("double").items()}[
         "assert double(3) == 6"
     ] == 3  # +2, then -1 by a pass, then +2

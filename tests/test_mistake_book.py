@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,23 +70,24 @@ def test_the_lowest_count_and_then_the_oldest_is_evicted():
     assert book.counts("p") == {B: 2, C: 1}
 
 
-def test_state_survives_json_exactly():
-    call = 'f("a\\"\\n")'
-    awkward = TestCase(f"assert {call} == '\"'", (call,), "_0 == expected", "'\"'", "x = 1", "y = 2", b"\x00\xff")
-    check = TestCase("def check(c): assert c(1)", kind="check")
-    book = MistakeBook()
-    book.record("p", [], [awkward, check, check])
-    state = json.loads(json.dumps(book.state_dict()))
-    copy = MistakeBook()
-    copy.load_state_dict(state)
-    assert copy.counts("p") == {awkward: 1, check: 2}
-    assert copy.state_dict() == book.state_dict()
-    assert len(copy) == 2
+AWKWARD = TestCase('assert f("a") == 1', ('f("a\\"\\n")',), "_0 == expected", "'\"'", "x = 1", "y = 2", b"\x00\xff")
+CHECK = TestCase("def check(c): assert c(1)", kind="check")
+NO_ANSWER = TestCase("f(1)", ("f(1)",))
+TWO_CALLS = TestCase("assert f(1) < f(2)", ("f(1)", "f(2)"), "_0 < _1")
 
 
-def test_a_foreign_state_is_refused():
-    with pytest.raises(CheckpointError, match="format 99"):
-        MistakeBook().load_state_dict({"format": 99})
+def test_tests_survive_the_file_exactly(tmp_path):
+    tests = [A, AWKWARD, CHECK, NO_ANSWER, TWO_CALLS]
+    with closing(MistakeBook(path=tmp_path / "book.sqlite")) as book:
+        book.record("p\ud800\0", [], [*tests, CHECK])
+    with closing(MistakeBook(path=tmp_path / "book.sqlite")) as book:
+        assert book.counts("p\ud800\0") == {A: 1, AWKWARD: 1, CHECK: 2, NO_ANSWER: 1, TWO_CALLS: 1}
+        assert list(book.counts("p\ud800\0")) == tests
+        assert len(book) == 5
+        assert list(book.rows()) == [("p\ud800\0", t, 2 if t is CHECK else 1) for t in tests]
+
+
+def test_a_foreign_row_is_refused():
     with pytest.raises(CheckpointError, match="not a stored test"):
         from_json({"source": "x", "colour": "red"})
 
@@ -103,3 +105,11 @@ def test_size_is_always_the_number_of_tests_held(operations, cap):
 def test_any_test_survives_json(text, value):
     test = TestCase(text, (text,), text, text or None, text, "", value)
     assert from_json(json.loads(json.dumps(to_json(test)))) == test
+
+
+@given(st.text(), st.lists(st.text(), max_size=3), st.none() | st.text(), st.none() | st.binary())
+def test_any_test_survives_a_page(text, calls, expected, value):
+    test = TestCase(text, tuple(calls), text, expected, text, "", value)
+    book = MistakeBook()
+    book.record("p", [], [test])
+    assert book.replayed_tests("p", 1) == (test,)

@@ -117,7 +117,7 @@ def test_self_play_trains_one_model_on_both_roles_in_one_update(tmp_path):
     [row, _] = run_dir.metrics()
     assert (row["code/groups"], row["test/groups"], row["code/samples"]) == (1, 1, 4)
     assert "test/samples" not in row
-    assert sorted(p.name for p in run_dir.checkpoint_path(2).iterdir()) == ["code", "state.json"]
+    assert sorted(p.name for p in run_dir.checkpoint_path(2).iterdir()) == ["checksums.json", "code", "state.json"]
 
 
 @pytest.mark.parametrize("white_box", [True, False])
@@ -132,7 +132,7 @@ def test_a_frozen_tester_attacks_and_does_not_learn(tmp_path):
     by_hand(run_dir.metrics())
     assert roles_learned(code_policy) == [{"code"}] * 2
     assert (len(test_policy.requests), test_policy.updates, test_policy.syncs) == (2, [], 0)
-    assert sorted(p.name for p in run_dir.checkpoint_path(2).iterdir()) == ["code", "state.json"]
+    assert sorted(p.name for p in run_dir.checkpoint_path(2).iterdir()) == ["checksums.json", "code", "state.json"]
     [row, _] = run_dir.metrics()
     assert "test/loss" not in row
     assert row["test/sampled_tokens"] > 0
@@ -143,7 +143,7 @@ def test_a_frozen_coder_is_attacked_and_does_not_learn(tmp_path):
     by_hand(run_dir.metrics())
     assert (len(code_policy.requests), code_policy.updates, code_policy.syncs) == (2, [], 0)
     assert roles_learned(test_policy) == [{"test"}] * 2
-    assert sorted(p.name for p in run_dir.checkpoint_path(2).iterdir()) == ["state.json", "test"]
+    assert sorted(p.name for p in run_dir.checkpoint_path(2).iterdir()) == ["checksums.json", "state.json", "test"]
 
 
 def test_golden_judges_by_the_problems_own_tests(tmp_path):

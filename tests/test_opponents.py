@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from code_a1.checkpoint import load_state
 from code_a1.config import OpponentsConfig
 from code_a1.engines import ScriptedEngine
 from code_a1.mistake_book import MistakeBook
@@ -132,8 +131,7 @@ def test_the_book_of_a_run_with_opponents_holds_the_code_policys_own_failures(tm
 
     config = config_of(tmp_path, "co-evolve", steps=1, opponents={"mutants": 0.5})
     run_dir = train(config, policies=(ScriptedEngine(one_wrong), ScriptedEngine(one_wrong)))
-    book = MistakeBook()
-    book.load_state_dict(load_state(run_dir.checkpoint_path(1))["mistake_book"])
+    book = MistakeBook(path=run_dir.book_path)
     assert {t.source: n for t, n in book.counts("double").items()} == {
         "assert double(3) == 6": 1,
         "assert double(4) == 8": 1,

@@ -10,20 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-PositiveInt = Annotated[int, Field(gt=0)]
-NonNegativeInt = Annotated[int, Field(ge=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
-NonNegativeFloat = Annotated[float, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
-PartialShare = Annotated[float, Field(ge=0, le=0.8)]
-
-
-class Section(BaseModel):
-    """Base of every table: immutable, unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, strict=False)
+from code_a1.config_base import (
+    NonNegativeFloat,
+    NonNegativeInt,
+    PartialShare,
+    PositiveFloat,
+    PositiveInt,
+    Section,
+    Share,
+)
+from code_a1.config_recovery import CheckpointsConfig, WatchdogsConfig
 
 
 class ProblemsConfig(Section):
@@ -154,6 +152,9 @@ class MistakeBookConfig(Section):
     """Tests replayed per problem; 0 means K."""
     max_tests_per_problem: NonNegativeInt = 64
     """Tests kept per problem, lowest count and oldest evicted first; 0 keeps all."""
+    start_from: str | None = None
+    """Begin with the book of another run (its folder), or with one exported by `code-a1 runs book RUN --export`; of
+    problems that this run does not have nothing is taken."""
 
 
 class SandboxConfig(Section):
@@ -170,7 +171,9 @@ class SandboxConfig(Section):
     allow_tier: Literal["full", "no-namespaces", "rlimits-only"] = "no-namespaces"
     """The weakest isolation that a run accepts; `code-a1 doctor` prints what this machine offers."""
     max_sandbox_error_share: Share = 0.2
-    """A step in which more than this share of the runs fails through no fault of the code stops the run."""
+    """A step in which more than this share of the runs fails through no fault of the code is not learned from."""
+    outage_pauses_s: tuple[NonNegativeFloat, ...] = (10.0, 60.0, 300.0)
+    """Seconds to wait before such a step is judged again, once per entry; after the last the run stops, all saved."""
 
 
 class EvaluationConfig(Section):
@@ -314,6 +317,8 @@ class Config(Section):
     evaluation: EvaluationConfig = EvaluationConfig()
     sft: SftConfig = SftConfig()
     sandbox: SandboxConfig = SandboxConfig()
+    checkpoints: CheckpointsConfig = CheckpointsConfig()
+    watchdogs: WatchdogsConfig = WatchdogsConfig()
     code_policy: PolicyConfig = PolicyConfig()
     test_policy: PolicyConfig = PolicyConfig()
 

@@ -10,6 +10,7 @@
     ├── SandboxError          (RuntimeError)       the sandbox itself failed; never the judged code's fault
     │   └── SandboxUnavailable                     no isolation that this machine offers is good enough
     ├── TrainingError         (RuntimeError)       a step that cannot be completed (NaN, out of memory)
+    ├── WatchdogStop          (RuntimeError)       a watchdog that the configuration lets end the run
     └── MissingExtra          (ModuleNotFoundError)  an optional package is not installed; names the extra
 
 Each class also inherits the built-in exception it stands for, so that callers can catch either. What an untrusted
@@ -63,6 +64,12 @@ class TrainingError(CodeA1Error, RuntimeError):
     """A training step cannot be completed; the message names step, policy and batch."""
 
     exit_code = 3
+
+
+class WatchdogStop(CodeA1Error, RuntimeError):
+    """A watchdog saw what the configuration wants the run to end for; everything is saved."""
+
+    exit_code = 1
 
 
 class MissingExtra(CodeA1Error, ModuleNotFoundError):

@@ -44,7 +44,7 @@ class Opponents:
         self._own_tests = own_tests
         self._checkpoints = checkpoints
         self._mutants, self._earlier = config.opponents.counts(config.rollout.candidates_per_problem)
-        self._wrong: dict[str, tuple[str, ...]] = {}
+        self._wrong: dict[str, tuple[tuple[TestCase, ...], tuple[str, ...]]] = {}
         if self._mutants and find_spec("cosmic_ray") is None:
             raise MissingExtra("cosmic-ray", extra="mutation", purpose="opponents.mutants")
 
@@ -74,11 +74,15 @@ class Opponents:
             extra += [Candidate(problem_id, 0, source, NOBODY, "mutant") for source in shown]
 
     def _wrong_mutants(self, problems: Sequence[Problem], replayed: KnownTests) -> dict[str, tuple[str, ...]]:
-        """Per problem the mutants that fail one of its tests, found once and kept for later steps."""
+        """Per problem the mutants that fail one of its tests, found again where the tests have changed.
+
+        So they depend on what is known now and on nothing before it, as they must in a run that is resumed.
+        """
         known = {
             p.problem_id: (*self._own_tests.get(p.problem_id, ()), *replayed.get(p.problem_id, ())) for p in problems
         }
-        new = [p for p in problems if not self._wrong.get(p.problem_id) and known[p.problem_id]]
+        self._wrong = {id_: found for id_, found in self._wrong.items() if known.get(id_) == found[0]}
+        new = [p for p in problems if p.problem_id not in self._wrong and known[p.problem_id]]
         limit = MUTANTS_TRIED * self._mutants
         subjects = [
             Subject(
@@ -89,11 +93,10 @@ class Opponents:
             for p in new
         ]
         for matrix in run_mutants(self._sandbox, subjects):
-            mutants = enumerate(matrix.subject.mutants)
-            self._wrong[matrix.subject.problem.problem_id] = tuple(
-                mutant.source for i, mutant in mutants if matrix.status(i) is MutantStatus.KILLED
-            )
-        return {p.problem_id: self._wrong.get(p.problem_id, ()) for p in problems}
+            killed = (m.source for i, m in enumerate(matrix.subject.mutants) if matrix.status(i) is MutantStatus.KILLED)
+            problem_id = matrix.subject.problem.problem_id
+            self._wrong[problem_id] = known[problem_id], tuple(killed)
+        return {p.problem_id: self._wrong[p.problem_id][1] if p.problem_id in self._wrong else () for p in problems}
 
     def _add_earlier(
         self, policy: PolicyEngine, groups: Sequence[CodeGroup], extra_P: list[list[Candidate]], step: int

@@ -7,20 +7,19 @@ modes is in `code_a1.modes`; where the policies live is in `code_a1.engines`.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack
 
-from code_a1.checkpoint import save_checkpoint
 from code_a1.config import Config
 from code_a1.diversity import diversity_metrics
 from code_a1.engines import update
-from code_a1.errors import SandboxError, TrainingError
+from code_a1.errors import TrainingError
 from code_a1.evaluation import evaluate
-from code_a1.interrupt import Interrupted
 from code_a1.metrics import completion_metrics, judgement_metrics, solved_shares
 from code_a1.records import Judgement, SuiteGroup
+from code_a1.recovery import everything_saved, judged_soundly, restore, save, watch
 from code_a1.report.rollout_rows import rollout_rows
 from code_a1.report.view import View
+from code_a1.resume import find_run
 from code_a1.rewards import CodeRewards, TestRewards, score
 from code_a1.rollout import rollout_candidates, stream_suites
 from code_a1.run import Policies, Run, open_run
@@ -29,45 +28,36 @@ from code_a1.samples import batches
 from code_a1.seeds import derive_seed
 
 
-def train(config: Config, view: View | None = None, policies: Policies | None = None) -> RunDir:
+def train(
+    config: Config, view: View | None = None, policies: Policies | None = None, *, resume: bool = False
+) -> RunDir:
     """Train as configured and return the run's folder, with a checkpoint of what learned after the last step.
 
     `policies` are the code policy and the test policy where the caller has opened them (and will close them), such as
     two `ScriptedEngine`s; a mode with one model uses the first. Otherwise they are opened as the configuration says.
+    With `resume`, a run in the folder that the configuration names goes on from its last whole checkpoint.
 
-    SIGINT ends the run after the current phase with everything completed so far saved; a second one ends it at once.
+    SIGINT and SIGTERM end the run soon with everything completed so far saved; a second SIGINT ends it at once.
 
     Raises:
         CodeA1Error: as its message says. A run that fails after its start keeps what was logged and saved.
     """
     with ExitStack() as stack:
-        run = open_run(config, view or View(), stack, policies)
-        if config.eval_every and config.evaluation.at_start:
-            run.run_dir.log_metrics(0, measure(run))  # what every later measurement is compared with
-        while run.step < config.steps:
-            sampler_before = run.sampler.state_dict()
-            try:
+        resumed = find_run(config) if resume else None
+        if resumed is not None:
+            stack.callback(resumed.run_dir.unlock)
+        run = open_run(config, view or View(), stack, policies, resumed)
+        with everything_saved(run):
+            if resumed is not None:
+                restore(run, resumed)
+            if run.step == 0 and config.eval_every and config.evaluation.at_start:
+                run.run_dir.log_metrics(0, measure(run))  # what every later measurement is compared with
+            if run.pending is not None:
+                finish_step(run, run.pending)
+            while run.step < config.steps:
+                run.position = run.sampler.state_dict()
                 metrics = take_step(run)
-            except (Interrupted, SandboxError) as stop:
-                # Nothing was learned in this step yet: what is saved is the state after the last whole one.
-                save(run, sampler_before)
-                run.run_dir.log_event(
-                    "interrupted" if isinstance(stop, Interrupted) else "sandbox-outage", step=run.step
-                )
-                if isinstance(stop, SandboxError):
-                    raise
-                run.view.message(f"Interrupted after {run.step} of {config.steps} steps; everything done is saved.")
-                break
-            run.step += 1
-            run.view.step(run.step, config.steps, metrics)
-            try:
-                if due(config.eval_every, run) and not run.interrupt.requested:
-                    metrics |= measure(run)
-            finally:  # whatever becomes of the measurement, the step was taken
-                run.run_dir.log_metrics(run.step, metrics)
-                if due(config.save_every or config.steps, run):
-                    save(run, run.sampler.state_dict())
-        else:
+                finish_step(run, metrics)
             run.run_dir.log_event("finished", step=run.step)
         return run.run_dir
 
@@ -75,7 +65,7 @@ def train(config: Config, view: View | None = None, policies: Policies | None = 
 def take_step(run: Run) -> dict[str, float]:
     """One step; who attacks, who judges and who learns is the mode's affair.
 
-    Returns the step's metrics. Raises Interrupted between phases if asked to stop.
+    Returns the step's metrics. Raises Interrupted before anything is learned if asked to stop.
     """
     config, sizes, players = run.config, run.config.rollout, run.players
     run.seconds = {}
@@ -89,7 +79,7 @@ def take_step(run: Run) -> dict[str, float]:
             problems,
             sizes,
             seed=derive_seed(config.seed, run.step, "candidates"),
-            on_progress=run.view.advance,
+            on_progress=run.advance,
         )
         code_groups = run.opponents.join(players["code"], code_groups, known, step=run.step)
     if all(group.prompt_too_long for group in code_groups):
@@ -108,7 +98,7 @@ def take_step(run: Run) -> dict[str, float]:
                 code_groups,
                 sizes,
                 seed=derive_seed(config.seed, run.step, "suites"),
-                on_progress=run.view.advance,
+                on_progress=run.advance,
             ):
                 attacks[position] = written
                 judging.add(position, written)
@@ -116,12 +106,15 @@ def take_step(run: Run) -> dict[str, float]:
             judgements = judging.judgements(run.view.advance)
     suite_groups = [attack for _, written in sorted(attacks.items()) for attack in written]
     ran, failed = run.judge.programs_run - ran, run.judge.sandbox_errors - failed
-    _check_outage(run, ran, failed)
+    judgements = judged_soundly(
+        run, judgements, ran, failed, lambda: run.judge(code_groups, suite_groups, known, run.view.advance)
+    )
     code_rewards, test_rewards = score(judgements, config.rewards, sizes.tests_per_suite)
     diversity = diversity_metrics(judgements, run.book)
 
     with run.phase("learning", None):
-        change = run.book.update(judgements) if run.remembers else None
+        run.learning = True
+        change = run.book.update(judgements, run.step + 1) if run.remembers else None
         learned = learn(run, judgements, code_rewards, test_rewards)
         run.sampler.record(solved_shares(judgements))
 
@@ -134,8 +127,8 @@ def take_step(run: Run) -> dict[str, float]:
     candidates = sum(len(group.candidates) for group in code_groups)
     return metrics | {
         "book/size": len(run.book),
-        "judge/programs": ran,
         "judge/sandbox_errors": failed,
+        "time/programs": ran,
         "judge/candidates_per_s": candidates / max(judging.busy_s, 1e-9),
         "time/step_s": time.monotonic() - started,
         "epoch": run.sampler.epoch,
@@ -171,6 +164,23 @@ def learn(
     return metrics
 
 
+def finish_step(run: Run, metrics: dict[str, float]) -> None:
+    """Count a step that was taken; show, measure, log, watch and save as is due."""
+    if run.pending is None:
+        run.step += 1
+        run.position = run.sampler.state_dict()
+        run.pending, run.learning = metrics, False
+        run.view.step(run.step, run.config.steps, metrics)
+    if due(run.config.eval_every, run):
+        metrics = metrics | measure(run)
+    run.run_dir.log_metrics(run.step, metrics)
+    run.history.append(metrics)
+    run.pending = None
+    if due(run.config.save_every or run.config.steps, run):
+        save(run)
+    watch(run)
+
+
 def due(every: int, run: Run) -> bool:
     """Whether something that is done every so many steps is due now; the last step is never left out. 0: never."""
     return bool(every) and (run.step % every == 0 or run.step == run.config.steps)
@@ -180,29 +190,8 @@ def measure(run: Run) -> dict[str, float]:
     """What the benches say about the policies as they are."""
     run.view.phase("evaluating", None)
     start = time.monotonic()
-    metrics = evaluate(run.benches, run.players, run.view.advance)
+    metrics = evaluate(run.benches, run.players, run.advance)
     run.view.evaluation(run.step, metrics)
     for policy in run.policies.values():
         policy.metrics()  # what was sampled here is not the next step's
     return metrics | {"time/evaluating_s": time.monotonic() - start}
-
-
-def save(run: Run, sampler: Mapping[str, object]) -> None:
-    """Write a checkpoint of the state after the last whole step, unless there is none yet or it is written already."""
-    path = run.run_dir.checkpoint_path(run.step)
-    if run.step == 0 or path.exists():
-        return
-    run.view.phase("saving", None)
-    policies = {role: run.policies[role] for role in run.mode.learns}
-    save_checkpoint(path, step=run.step, policies=policies, book=run.book, sampler=sampler)
-    run.run_dir.log_event("checkpoint", step=run.step)
-
-
-def _check_outage(run: Run, ran: int, failed: int) -> None:
-    limit = run.config.sandbox.max_sandbox_error_share
-    if ran and failed / ran > limit:
-        raise SandboxError(
-            f"step {run.step + 1}: {failed} of {ran} programs failed through no fault of their own (limit "
-            f"sandbox.max_sandbox_error_share = {limit}); the step was not learned from. `code-a1 doctor` says what "
-            "the sandbox lacks"
-        )

@@ -128,7 +128,7 @@ def test_saving_never_overwrites_and_leaves_nothing_half_written(trained, tmp_pa
     def full(*args, **kwargs):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(torch, "save", full)
+    monkeypatch.setattr("code_a1.engines.local.weights.save_file", full)
     with pytest.raises(OSError, match="no space left"):
         engine.save(tmp_path / "other")
     assert [p.name for p in tmp_path.iterdir()] == ["saved"]
@@ -144,9 +144,9 @@ def test_a_damaged_checkpoint_is_refused_and_changes_nothing(lora, damage, train
     if damage == "no folder":
         shutil.rmtree(folder)
     elif damage.startswith("no "):
-        (weights if damage == "no weights" else folder / "optimizer.pt").unlink()
+        (weights if damage == "no weights" else folder / "optimizer.safetensors").unlink()
     else:
-        torn = weights if damage == "torn weights" else folder / "optimizer.pt"
+        torn = weights if damage == "torn weights" else folder / "optimizer.safetensors"
         torn.write_bytes(torn.read_bytes()[:-100])
     step(engine, samples)
     before = engine.logprobs(samples)

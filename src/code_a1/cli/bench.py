@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 
@@ -66,5 +68,29 @@ def bench_engine(model: str, dtype: str, lora_rank: int, repeats: int, only: tup
     figures = run(workload, repeats=repeats, modes=only)
     for name, value in figures.items():
         click.echo(f"{name:<32} {value}")
+    if as_json:
+        click.echo(json.dumps(figures))
+
+
+@bench.command(name="book", short_help="A step's part in a large Mistake Book.")
+@click.option("--problems", default=1_000_000, show_default=True, help="Problems in the book.")
+@click.option("--tests", default=20, show_default=True, help="Tests of each.")
+@click.option("--steps", default=30, show_default=True, help="Steps of 256 problems that are timed.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where the book is made; about 1 GB.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+def bench_book(problems: int, tests: int, steps: int, folder: Path | None, as_json: bool) -> None:
+    r"""Fill a Mistake Book, open it, and time what a step does with it: replay and update of 256 problems.
+
+    \b
+    Example:
+      code-a1 bench book --json
+    """
+    import json  # noqa: PLC0415 - `--help` stays fast
+
+    from code_a1.bench.book import run  # noqa: PLC0415
+
+    figures = run(problems, tests, steps, lambda text: click.echo(f"… {text}", err=True), folder)
+    for name, value in figures.items():
+        click.echo(f"{name:<16} {value:12.3f}")
     if as_json:
         click.echo(json.dumps(figures))

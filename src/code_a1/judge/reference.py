@@ -112,6 +112,8 @@ class ReferenceSolution:
                     self._shrink()
 
     def _shrink(self) -> None:
+        for key in [k for k, settled in self._cache.items() if settled.failure is Validity.SANDBOX_ERROR]:
+            del self._cache[key]  # it was our fault, and may go better the next time
         held = sum(len(settled.payload) for settled in self._cache.values())
         while len(self._cache) > self._cached_results or held > self._cached_bytes:
             _, oldest = self._cache.popitem(last=False)

@@ -62,6 +62,7 @@ def warm_start(config: Config, view: View | None = None, policy: PolicyEngine | 
             policy = open_policies({"test": config.test_policy}, seed=config.seed, engine=config.engine)["test"]
             stack.callback(policy.close)
         run_dir = RunDir.create(config)
+        stack.callback(run_dir.unlock)
         run_dir.log_event("started", problems=len(problems), held_out=len(held_out), mode="sft")
         for item in dropped:
             run_dir.log_event("problem-left-out", problem_id=item.problem_id, reason=item.reason)

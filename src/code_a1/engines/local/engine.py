@@ -62,7 +62,6 @@ class LocalEngine:
         self._open_reference = reference or (lambda: open_backbone(policy))
         self._reference: Backbone | None = self._backbone if policy.lora is not None or not trainable else None
         self._vllm: VllmSampler | None = None
-        self._passes = 0
         self._counters: dict[str, float] = {}
         self._reset_counters()
 
@@ -285,11 +284,11 @@ class LocalEngine:
     def _training_mode(self) -> Iterator[None]:
         """Train mode only where something needs it: checkpointing, or an adapter's dropout (seeded per pass)."""
         dropout = self.policy.lora is not None and self.policy.lora.dropout > 0
-        self._passes += 1
+        self._optimizer.passes += 1
         model = self._backbone.model
         with torch.random.fork_rng() if dropout else contextlib.nullcontext():
             if dropout:
-                torch.manual_seed(self._seed * 1_000_003 + self._passes)
+                torch.manual_seed(self._seed * 1_000_003 + self._optimizer.passes)
             model.train(dropout or self.policy.gradient_checkpointing)
             try:
                 yield

@@ -7,8 +7,7 @@ a forward-backward collects stays apart until it has proved finite, so that a ba
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +22,8 @@ class MasterAdamW:
     def __init__(self, parameters: Sequence[nn.Parameter], config: OptimizerConfig) -> None:
         self.parameters = list(parameters)
         self.max_norm = config.grad_norm
+        self.passes = 0
+        """How many forward-backward passes there were: what dropout is seeded by."""
         self._masters = [_wide(parameter.detach()) for parameter in self.parameters]
         self._adamw = torch.optim.AdamW(
             self._masters, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
@@ -67,18 +68,35 @@ class MasterAdamW:
         self._write_back()
         return norm
 
-    def state_dict(self) -> dict[str, Any]:
-        """Moments, and the master weights where they are more precise than the model's."""
-        return {"adamw": self._adamw.state_dict(), "masters": [self._masters[i] for i in self._separate()]}
+    def state_dict(self) -> dict[str, Tensor]:
+        """Moments, the master weights where they are more precise than the model's, and the number of passes."""
+        state = {"passes": torch.tensor([self.passes])}
+        for index, moments in self._adamw.state_dict()["state"].items():
+            state |= {f"{index}.{name}": value for name, value in moments.items()}
+        return state | {f"{index}.master": self._masters[index] for index in self._separate()}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take over a saved state; the model's weights must have been loaded before."""
-        saved, separate = state["masters"], self._separate()
-        if [tensor.shape for tensor in saved] != [self._masters[i].shape for i in separate]:
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Take over a saved state; the model's weights must have been loaded before.
+
+        Raises CheckpointError, with nothing changed, where it belongs to other parameters or another dtype.
+        """
+        masters = {i: state[f"{i}.master"] for i in range(len(self._masters)) if f"{i}.master" in state}
+        moments: dict[int, dict[str, Tensor]] = {}
+        for key, value in state.items():
+            place, _, name = key.partition(".")
+            if name and name != "master":
+                moments.setdefault(int(place), {})[name] = value
+        shapes = {i: master.shape for i, master in enumerate(self._masters)}
+        if (
+            "passes" not in state
+            or {i: m.shape for i, m in masters.items()} != {i: shapes[i] for i in self._separate()}
+            or any(m["exp_avg"].shape != shapes.get(i) for i, m in moments.items())
+        ):
             raise CheckpointError("the optimizer state was saved for other parameters or another dtype")
-        self._adamw.load_state_dict(state["adamw"])
-        for index, master in zip(separate, saved, strict=True):
-            self._masters[index].copy_(master)
+        self._adamw.load_state_dict({**self._adamw.state_dict(), "state": moments})
+        for index in self._separate():
+            self._masters[index].copy_(masters[index])
+        self.passes = int(state["passes"])
         self._fresh = [None] * len(self.parameters)
         self._sums = [None] * len(self.parameters)
 

@@ -21,7 +21,7 @@ from code_a1.engines.local.optimizer import MasterAdamW
 from code_a1.errors import CheckpointError, ModelError
 
 ADAPTER_FILE = "adapter_model.safetensors"
-OPTIMIZER_FILE = "optimizer.pt"
+OPTIMIZER_FILE = "optimizer.safetensors"
 
 
 def save_policy(path: Path, backbone: Backbone, adapter: str | None, optimizer: MasterAdamW) -> None:
@@ -37,7 +37,7 @@ def save_policy(path: Path, backbone: Backbone, adapter: str | None, optimizer: 
         else:
             _save_adapter(scratch, backbone, adapter)
         backbone.tokenizer.save_pretrained(scratch)
-        torch.save(optimizer.state_dict(), scratch / OPTIMIZER_FILE)
+        save_file(optimizer.state_dict(), scratch / OPTIMIZER_FILE)
         scratch.chmod(0o755)
         scratch.rename(path)
     finally:
@@ -71,7 +71,7 @@ def load_policy(path: Path, backbone: Backbone, adapter: str | None, optimizer: 
     """
     try:
         weights = _saved_adapter(path, backbone, adapter) if adapter is not None else _saved_weights(path, backbone)
-        state = torch.load(path / OPTIMIZER_FILE, map_location=backbone.device, weights_only=True)
+        state = load_file(path / OPTIMIZER_FILE, device=str(backbone.device))
         with torch.no_grad():
             for target, saved in weights:
                 target.copy_(saved)
@@ -80,7 +80,7 @@ def load_policy(path: Path, backbone: Backbone, adapter: str | None, optimizer: 
         if isinstance(error, CheckpointError):
             raise
         raise CheckpointError(f"{path} cannot be loaded: {error}") from error
-    except Exception as error:  # a corrupt file: safetensors and pickle have error classes of their own
+    except Exception as error:  # a corrupt file: safetensors has an error class of its own
         raise CheckpointError(f"{path} is corrupt: {error}") from error
 
 
