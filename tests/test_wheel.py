@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ def test_the_wheel_in_an_empty_environment_runs_the_bundled_problems(tmp_path):
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True, cwd=tmp_path)
     [wheel] = tmp_path.glob("code_a1-*.whl")
+    assert wheel.stat().st_size < 12_000_000
+    held = {name.removeprefix("code_a1/") for name in zipfile.ZipFile(wheel).namelist()}
+    package = ROOT / "src/code_a1"
+    lab = [path.relative_to(package).as_posix() for path in (package / "lab/base").glob("*")]
+    assert {"problems/lab.jsonl", "problems/lab-heldout.jsonl", "report/page.html", *lab} <= held
     venv.create(tmp_path / "empty", with_pip=True)
     python = tmp_path / "empty/bin/python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True)

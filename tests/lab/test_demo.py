@@ -17,6 +17,7 @@ from code_a1.errors import ConfigError, RunDirError
 from code_a1.lab.families import FAMILIES
 from code_a1.lab.pretrain import Recipe, pretrain
 from code_a1.lab.problems import generate, split_of
+from code_a1.lab.rates import measure_model
 from code_a1.lab.repeats import Control, Outcome, outcome_path, read_outcome, repeat
 from code_a1.lab.repeats_table import interval, repeats_table
 from code_a1.problems import PACKAGED, load_problems
@@ -43,6 +44,20 @@ def base(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab") / "base"
     pretrain(folder, Recipe.of_width(32, problems=24, steps=4, layers=1, problems_per_step=4))
     return folder
+
+
+BASE = PACKAGED["lab"].parents[1] / "lab/base"
+
+
+@needs_torch
+@pytest.mark.skipif(not BASE.is_dir(), reason="no base checkpoint is in the package yet")
+def test_the_base_in_the_package_plays_both_roles_with_room_to_grow():
+    assert sum(path.stat().st_size for path in BASE.iterdir()) < 12_000_000
+    assert "## Measured" in (BASE / "README.md").read_text(encoding="utf-8")
+    rates = measure_model("lab", list(generate(12, seed=2, split="heldout-problems")), samples=2, seed=0)
+    for share in (rates.pass_at_1, rates.validity):
+        assert 0.1 < share < 0.9
+    assert rates.loaded > 0.7
 
 
 SMALL = {
