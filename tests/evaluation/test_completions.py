@@ -12,6 +12,8 @@ RIGHT = "def f(x):\n    return x + 1"
     [
         (f"```python\n{RIGHT}\n```", RIGHT, ()),
         (f"```python\n{RIGHT}", RIGHT, ()),
+        (f"```python\n\n{RIGHT}\n```", f"\n{RIGHT}", ()),
+        (f"Sure:\n```\n  \n\n{RIGHT}\n```\nDone.", f"  \n\n{RIGHT}", ("text before the program", "text after the program")),
         (f"Sure:\n```python\n{RIGHT}\n```\nIt adds one.", RIGHT, ("text before the program", "text after the program")),
         (f"<think>```python\nwrong\n```</think>```python\n{RIGHT}\n```", RIGHT, ("reasoning",)),
         (f"```python\ng = 1\n```\n```python\n{RIGHT}\n```", RIGHT, ("1 other blocks", "text before the program")),

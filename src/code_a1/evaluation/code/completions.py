@@ -38,7 +38,8 @@ def program_of(text: str, entry_point: str = "") -> tuple[str | None, tuple[str,
     chosen = _chosen(blocks, entry_point)
     if len(blocks) > 1:
         removed.append(f"{len(blocks) - 1} other blocks")
-    before, _, after = answer.partition(chosen.split("\n", 1)[0])
+    first = next(line for line in chosen.split("\n") if line.strip())
+    before, _, after = answer.partition(first)
     if before.replace("`", "").strip().removeprefix("python").strip():
         removed.append("text before the program")
     if after.rpartition("```")[2].strip() and "```" in after:
