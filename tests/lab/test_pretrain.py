@@ -20,7 +20,7 @@ from code_a1.lab.execution import LabProgram
 from code_a1.lab.pretrain import Recipe, lessons_of, pretrain
 from code_a1.lab.problems import generate
 from code_a1.lab.rates import SIZES, measure
-from code_a1.lab.samples import Mix, Teacher, near_miss
+from code_a1.lab.samples import WORDS, Mix, Teacher, near_miss, random_name
 from code_a1.lab.tokenizer import fixed_pieces, train_tokenizer
 from code_a1.prompts import code_prompt, fenced, first_block, test_prompt
 from code_a1.sandbox import Sandbox
@@ -119,9 +119,49 @@ def test_lessons_come_in_seeded_order_and_every_problem_once_in_an_epoch(problem
     first, again = (next(lessons_of(problems, TINY)) for _ in range(2))
     assert first == again
     assert len(first) == 2 * TINY.problems_per_step
-    epoch = lessons_of(problems, Recipe.of_width(32, problems_per_step=24))
-    prompts = [lesson.prompt for lesson in next(epoch)]
-    assert {code_prompt(p.problem) for p in problems} <= set(prompts)
+    epoch = next(lessons_of(problems, Recipe.of_width(32, problems_per_step=24)))
+    told = [lesson.prompt[1].content for lesson in epoch[::2]]
+    assert sorted(p.problem.statement for p in problems) == sorted(
+        next(p.problem.statement for p in problems if p.problem.statement in text) for text in told
+    )
+
+
+def test_a_lesson_may_be_about_a_function_of_another_name(problems):
+    for p in problems:
+        teacher = Teacher(p, Mix(wrong_programs=0, shown_wrong=0, wrong_answers=0), tests_per_suite=4)
+        reference = p.problem.reference_solution
+        other = replace(
+            p.problem, entry_point="xyz_abc", reference_solution=reference.replace(f"{p.family}(", "xyz_abc(")
+        )
+        code = teacher.code_lesson(Random(0), 1, "xyz_abc")
+        assert code.prompt == code_prompt(other)  # the statement is as it was
+        assert code.answers == (fenced(other.reference_solution.strip()),)
+        suite = teacher.test_lesson(Random(1), 1, "xyz_abc")
+        assert suite.prompt == test_prompt(other, other.reference_solution.strip(), 4)
+        own = teacher.test_lesson(Random(1), 1)
+        assert suite.answers[0] == own.answers[0].replace(f"assert {p.family}(", "assert xyz_abc(")
+    first = [lesson.prompt[1].content for lesson in next(lessons_of(problems, TINY))]
+    assert not any(f"`{p.family}`" in text for p in problems for text in first)
+    assert len({random_name(Random(seed)) for seed in range(200)}) > 150
+
+
+def test_no_name_hides_a_builtin_or_is_a_keyword():
+    assert not set(WORDS) & {
+        "sum",
+        "any",
+        "all",
+        "map",
+        "filter",
+        "range",
+        "sorted",
+        "if",
+        "in",
+        "is",
+        "or",
+        "from",
+        "class",
+    }
+    assert {"count", "longest", "of"} <= set(WORDS)
 
 
 def test_a_width_that_is_no_multiple_of_32_is_refused():

@@ -51,7 +51,7 @@ def lab_problems(count: int, output: str, seed: int, split: str, tests: str, bug
 )
 @click.option("--steps", default=3500, show_default=True, help="Optimizer steps.")
 @click.option("--lr", type=float, help="Peak learning rate. Default: 2e-3; with --from 3e-4.")
-@click.option("--problems", "count", default=6000, show_default=True, help="Problems of the split train.")
+@click.option("--problems", "count", default=12000, show_default=True, help="Problems of the split train.")
 @click.option("--hidden-size", type=int, help="Width of a new model, a multiple of 32. Default: 192.")
 @click.option("--layers", type=int, help="Layers of a new model. Default: 4.")
 @click.option("--seed", default=0, show_default=True, help="Seed of weights, problems and lessons.")

@@ -21,7 +21,7 @@ from code_a1.engines.base import Metrics
 from code_a1.engines.update import update
 from code_a1.errors import CheckpointError, ConfigError
 from code_a1.lab.problems import LabProblem, generate
-from code_a1.lab.samples import Lesson, Mix, Teacher
+from code_a1.lab.samples import Lesson, Mix, Teacher, random_name
 from code_a1.lab.tokenizer import CONTEXT_WINDOW, train_tokenizer
 from code_a1.records import Sample
 from code_a1.seeds import derive_seed
@@ -43,14 +43,14 @@ TOKENS_PER_PASS = 1024
 class Recipe:
     """Everything that the base model depends on, beside the code."""
 
-    problems: int = 6000
+    problems: int = 12000
     """Problems of the split `train`, drawn with the seed."""
     steps: int = 3500
     """Optimizer steps."""
-    problems_per_step: int = 8
+    problems_per_step: int = 12
     """Problems of a step; each gives a lesson to both roles."""
-    answers_per_lesson: int = 2
-    """Answers to one prompt; they share its computation."""
+    answers_per_lesson: int = 1
+    """Answers to one prompt; more of them share its computation, but most programs would be equal."""
     tests_per_suite: int = 4
     """K, as prompts of the lab ask for."""
     hidden_size: int = 192
@@ -132,7 +132,7 @@ def lessons_of(problems: Sequence[LabProblem], recipe: Recipe) -> Iterator[list[
             waiting += rng.sample(teachers, len(teachers))
         now, waiting = waiting[: recipe.problems_per_step], waiting[recipe.problems_per_step :]
         n = recipe.answers_per_lesson
-        yield [lesson for t in now for lesson in (t.code_lesson(rng, n), t.test_lesson(rng, n))]
+        yield [lesson(rng, n, random_name(rng)) for t in now for lesson in (t.code_lesson, t.test_lesson)]
 
 
 def write_random_model(folder: Path, problems: Sequence[LabProblem], recipe: Recipe) -> None:
@@ -183,8 +183,8 @@ def _texts(problems: Sequence[LabProblem], recipe: Recipe) -> Iterator[str]:
     for problem in problems[:2000]:
         teacher = Teacher(problem, recipe.mix, tests_per_suite=recipe.tests_per_suite)
         yield problem.problem.statement
-        yield from teacher.code_lesson(rng, 1).answers
-        yield from teacher.test_lesson(rng, 1).answers
+        for lesson in (teacher.code_lesson, teacher.test_lesson):
+            yield from lesson(rng, 1, random_name(rng)).answers
 
 
 def _samples(engine: LocalEngine, lessons: Sequence[Lesson]) -> list[Sample]:

@@ -1,5 +1,8 @@
 """What the lab's model is warm-started on: answers of both roles, with some of the mistakes that they are to unlearn.
 
+Functions go by other names in every lesson. A model that always sees `score_list` under one kind of statement learns
+the name by heart and never to copy it from the prompt; then it can do nothing with a function of another name.
+
 Programs are references, and in a stated share bugs, subtle ones first: a policy that has learned from these is often
 wrong in ways that a chosen input shows. Suites are written against such programs; most of their inputs are typical,
 some lie at edges, some are chosen because the program shown fails on them, and a stated share of the answers is wrong,
@@ -8,16 +11,19 @@ half of those because they are what the program returns.
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from keyword import kwlist
 from random import Random
 
 from code_a1.lab.execution import Failed, LabProgram, Result
 from code_a1.lab.families import FAMILIES
 from code_a1.lab.problems import Arguments, LabProblem, test_source
 from code_a1.prompts import code_prompt, fenced, test_prompt
-from code_a1.records import Prompt
+from code_a1.records import Problem, Prompt
 
 LONGEST_TEST = 90
 """Characters of one assert; longer ones would make most of what the model reads."""
@@ -62,16 +68,27 @@ class Teacher:
     def _reference(self) -> LabProgram:
         return LabProgram(self._problem.problem.reference_solution, self._problem.family)
 
-    def code_lesson(self, rng: Random, answers: int) -> Lesson:
-        """The code role's prompt with `answers` programs."""
+    def code_lesson(self, rng: Random, answers: int, name: str = "") -> Lesson:
+        """The code role's prompt with `answers` programs; the function is called `name`, or as in the problem."""
         programs = [self._program(rng, self._mix.wrong_programs) for _ in range(answers)]
-        return Lesson(code_prompt(self._problem.problem), tuple(map(fenced, programs)))
+        return Lesson(code_prompt(self._called(name)), tuple(fenced(self._calling(p, name)) for p in programs))
 
-    def test_lesson(self, rng: Random, answers: int) -> Lesson:
-        """The test role's prompt, showing one program, with `answers` suites."""
+    def test_lesson(self, rng: Random, answers: int, name: str = "") -> Lesson:
+        """The test role's prompt, showing one program, with `answers` suites; likewise."""
         shown = self._program(rng, self._mix.shown_wrong)
-        prompt = test_prompt(self._problem.problem, shown, self._k)
-        return Lesson(prompt, tuple(fenced("\n".join(self._suite(rng, shown))) for _ in range(answers)))
+        prompt = test_prompt(self._called(name), self._calling(shown, name), self._k)
+        suites = ["\n".join(self._suite(rng, shown)) for _ in range(answers)]
+        return Lesson(prompt, tuple(fenced(self._calling(suite, name)) for suite in suites))
+
+    def _called(self, name: str) -> Problem:
+        problem = self._problem.problem
+        if not name:
+            return problem
+        return replace(problem, entry_point=name, reference_solution=self._calling(problem.reference_solution, name))
+
+    def _calling(self, source: str, name: str) -> str:
+        """The source with the function under the other name, where it is defined and where it is called."""
+        return re.sub(rf"\b{self._problem.family}(?=\()", name, source) if name else source
 
     def _program(self, rng: Random, wrong: float) -> str:
         if rng.random() >= wrong:
@@ -116,6 +133,15 @@ class Teacher:
             if not isinstance(other, Failed) and other != answer:
                 return other
         return near_miss(answer, rng)
+
+
+WORDS = tuple(sorted({word for family in FAMILIES for word in family.name.split("_")} - {*kwlist, *dir(builtins)}))
+"""What names are made of."""
+
+
+def random_name(rng: Random) -> str:
+    """One to three words with underscores between them."""
+    return "_".join(rng.choices(WORDS, k=rng.choice((1, 2, 2, 2, 3))))
 
 
 def near_miss(value: object, rng: Random) -> object:

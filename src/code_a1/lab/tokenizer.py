@@ -24,11 +24,11 @@ TEMPLATE = (
 """The chat template: a mark before every message, none after it; the end mark ends answers alone."""
 
 PIECES = (
-    r"```python\n|\n?```| ?\d|[A-Za-z0-9 .](?=[abcdexyzABCDEXYZ0-9 .]*')| ?[A-Za-z_]+|[\[\](){},]+"
-    r"| (?:[=<>!+*/%-]=?|->)|\n *|[^\sA-Za-z_\d]| +"
+    r"```python\n|\n?```| ?\d|[A-Za-z0-9 .](?=[abcdexyzABCDEXYZ0-9 .]*')| ?_?[A-Za-z]+|[\[\](){},]+"
+    r"| (?:[=<>!+*/%-]=?|->)|\n *|[^\sA-Za-z\d]| +"
 )
 """Digits singly, likewise the letters of strings that stand in tests (up to the closing quote); otherwise words with
-the space before them, brackets together, line ends with the indentation after them."""
+the space or underscore before them, brackets together, line ends with the indentation after them."""
 
 VOCABULARY = 1280
 
