@@ -220,6 +220,16 @@ def test_flaws_of_the_given_code_are_reported_for_the_task(tmp_path, sandbox):
     assert bench["tasks"]["mut@1 all"] == 1
 
 
+def test_a_benchmark_of_which_nothing_can_be_tested_has_no_numbers(tmp_path, sandbox):
+    benches = ult(tmp_path / "u.json", [("reads", "def reads(p):\n    return open(p).read()\n")])
+    engine = ScriptedEngine(["x"])
+    summary = evaluate_tests(engine, sandbox, benches, TestProtocol(), tmp_path / "o", "script")
+    assert engine.requests == []
+    assert summary["benchmarks"]["ult"]["metrics"] == {"mul": [None, None, None]}
+    table = summary_table("t", summary, 5, buggy=False)
+    assert dict(zip(table.columns[0]._cells, table.columns[1]._cells, strict=True))["left out"] == "1"
+
+
 def test_mutants_that_the_benchmark_lets_pass_are_nobodys_to_kill(tmp_path, sandbox):
     own = Problem(
         "clip",

@@ -24,6 +24,8 @@ from code_a1.seeds import derive_seed
 
 CPU_S_PER_TEST = 2.0
 """A test that takes longer on the given code counts as one that does not end."""
+TRACED = 10.0
+"""How much slower code may be under a tracer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class SuiteMeter:
         judged = self._judge_all(asked, written)
         subjects = [Subject(t.problem, t.mutants, _distinct(suites)) for t, suites in zip(asked, judged, strict=True)]
         matrices = run_mutants(self._sandbox, subjects)
-        arcs = trace(self._sandbox, [(s.problem, s.tests) for s in subjects], self._limits)
+        arcs = trace(self._sandbox, [(s.problem, s.tests) for s in subjects], _limits(self._sandbox.limits, TRACED))
         found = {
             t.task.task_id: _result(bench, t, suites, matrix, traced)
             for t, suites, matrix, traced in zip(asked, judged, matrices, arcs, strict=True)
@@ -96,8 +98,8 @@ class SuiteMeter:
         return found
 
 
-def _limits(limits: Limits) -> Limits:
-    return replace(limits, cpu_s_per_call=min(CPU_S_PER_TEST, limits.cpu_s_per_call))
+def _limits(limits: Limits, slower: float = 1.0) -> Limits:
+    return replace(limits, cpu_s_per_call=slower * min(CPU_S_PER_TEST, limits.cpu_s_per_call))
 
 
 def _valid(validity: Validity) -> bool:
