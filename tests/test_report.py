@@ -153,6 +153,7 @@ def rollout(step, code, reward, *tests, problem="p", replayed=(), origin="policy
     return {
         "step": step,
         "problem_id": problem,
+        "statement": f"Solve\n {problem}.",
         "candidate": 0,
         "origin": origin,
         "code": code,
@@ -174,15 +175,29 @@ def test_the_rollouts_worth_reading_are_those(tmp_path):
     run.log_rollouts(3, [rollout(3, "d", 0.3, replayed=[("t1", "FAIL")])])
     run.log_rollouts(4, [rollout(4, "new = 1", 0.9, replayed=[("t1", "PASS"), ("t2", "PASS")])])
     bug, kept, better = highlights(run, [1, 2, 3, 4])
-    assert bug.parts[0] == ("text", "Step 1, q: this program passes 2 of 3 new tests.")
-    assert (bug.parts[1], bug.parts[3]) == (("code", "b"), ("code", "t5"))
-    assert kept.parts[1] == ("code", "t1")
+    assert bug.parts[:2] == (("text", "q: Solve q."), ("text", "Step 1: this program passes 2 of 3 new tests."))
+    assert (bug.parts[2], bug.parts[4]) == (("code", "b"), ("code", "t5"))
+    assert kept.parts[2] == ("code", "t1")
     assert kept.parts[-1][1].endswith("step 3: 0 of 1 programs passed it; step 4: 1 of 1 programs passed it.")
-    assert (better.parts[1], better.parts[3]) == (("code", "old = 1"), ("code", "new = 1"))
-    assert "from 0.20 in step 1 to 0.90 in step 4" in better.parts[0][1]
+    assert (better.parts[2], better.parts[4]) == (("code", "old = 1"), ("code", "new = 1"))
+    assert "from 0.20 in step 1 to 0.90 in step 4" in better.parts[1][1]
     assert better.parts[-1] == ("text", "It passes 2 of 2 replayed tests.")
     assert "```python\nnew = 1\n```" in better.markdown()
     assert highlights(run, [2]) == []  # the only failure there is of a test whose prediction was wrong
+
+
+def test_a_measurement_that_is_still_to_come_is_no_change():
+    measured = {"step": 0, "eval/heldout/problems": 2, "eval/heldout/code/pass@1": 0.5}
+    [table] = [t for t in closing_tables([measured, {"step": 1}]) if "held-out" in str(t.title)]
+    cells = [list(column.cells) for column in table.columns]
+    assert [column.header for column in table.columns] == ["", "before", "after", "change"]
+    assert [column[0] for column in cells] == ["pass@1 of programs", "0.500", "–", "–"]
+    assert [column[-1] for column in cells] == ["tests in the Mistake Book", "0", "–", "–"]
+    late = {**measured, "step": 4, "book/size": 3}
+    table = closing_tables([{"step": 1}, late])[0]
+    cells = [list(column.cells) for column in table.columns]
+    assert [column.header for column in table.columns] == ["", "before", "after step 4", "change"]
+    assert [column[-1] for column in cells] == ["tests in the Mistake Book", "–", "3", "–"]
 
 
 def test_a_running_mean_leaves_gaps_out():

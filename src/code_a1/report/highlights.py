@@ -5,6 +5,7 @@ Each is picked by a stated rule from the rollouts of a run; where nothing fits, 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,12 @@ def _rows(run: RunDir, steps: Sequence[int]) -> Iterator[Row]:
         yield from run.rollouts(step)
 
 
+def _asked(row: Row) -> tuple[str, str]:
+    """The problem, its statement cut to what one reads in passing."""
+    statement = " ".join(row.get("statement", "").split())
+    return "text", f"{row['problem_id']}: {textwrap.shorten(statement, 400, placeholder=' …')}"
+
+
 def _tests(row: Row) -> list[Row]:
     return [test for suite in row["suites"] for test in suite["tests"] if test["verdict"] is not None]
 
@@ -73,7 +80,8 @@ def _bug(rows: Sequence[Row]) -> Highlight | None:
     return Highlight(
         "A bug that the tester found",
         (
-            ("text", f"Step {best['step']}, {best['problem_id']}: this program passes {missed} of {total} new tests."),
+            _asked(best),
+            ("text", f"Step {best['step']}: this program passes {missed} of {total} new tests."),
             ("code", best["code"]),
             ("text", "The tester read it, and predicted an answer that it does not give and the reference does:"),
             ("code", _found(best)[0]["test"]),
@@ -120,7 +128,8 @@ def _book_test(rows: Sequence[Row]) -> Highlight | None:
     return Highlight(
         "A test that entered the Mistake Book",
         (
-            ("text", f"Step {best.row['step']}, {best.row['problem_id']}: this test"),
+            _asked(best.row),
+            ("text", f"Step {best.row['step']}: this test"),
             ("code", best.test),
             ("text", "failed this program, and so was kept:"),
             ("code", best.row["code"]),
@@ -150,10 +159,11 @@ def _better_program(rows: Sequence[Row]) -> Highlight | None:
     return Highlight(
         "A program that got better",
         (
+            _asked(better),
             (
                 "text",
-                f"{better['problem_id']}: the mean reward of its programs went from {before:.2f} in step "
-                f"{worse['step']} to {after:.2f} in step {better['step']}. Then, with reward {worse['reward']:.2f}:",
+                f"The mean reward of its programs went from {before:.2f} in step {worse['step']} to {after:.2f} in "
+                f"step {better['step']}. Then, with reward {worse['reward']:.2f}:",
             ),
             ("code", worse["code"]),
             ("text", f"And later, with reward {better['reward']:.2f}:"),

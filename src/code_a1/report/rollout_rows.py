@@ -22,6 +22,7 @@ def _row(
     made = candidate.candidate
     return {
         "problem_id": judgement.problem.problem_id,
+        "statement": judgement.problem.statement,
         "candidate": made.index,
         "origin": made.origin,
         "completion": made.completion.text,

@@ -51,16 +51,17 @@ def heldout_table(logged: Logged) -> Table:
     if not measured:
         return table
     first, last = measured[0], measured[-1]
+    if len(measured) == 1:  # the other is still to come, or was not asked for
+        first, last = (first, {}) if first["step"] == 0 else ({}, last)
     table = _table(
-        f"{first['eval/heldout/problems']} held-out problems",
-        "before" if first["step"] == 0 else f"after step {first['step']}",
-        f"after step {last['step']}",
+        f"{measured[0]['eval/heldout/problems']} held-out problems",
+        "before" if first.get("step", 0) == 0 else f"after step {first['step']}",
+        f"after step {last['step']}" if last else "after",
     )
     for key, label in EVALUATIONS.items():
-        if key == "book/size":  # nothing is in it before the first step
-            _add(table, label, first.get(key, 0), last.get(key), digits=0)
-        else:
-            _add(table, label, first.get(key), last.get(key), digits=3)
+        # nothing is in the book before the first step
+        before, digits = (first.get(key, 0 if first else None), 0) if key == "book/size" else (first.get(key), 3)
+        _add(table, label, before, last.get(key), digits=digits)
     return table
 
 
