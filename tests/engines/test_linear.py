@@ -18,7 +18,7 @@ def test_values_and_gradients_equal_float64(bias, trained, shape):
     layer = nn.Linear(24, 40, bias=bias).requires_grad_(trained)
     exact = nn.Linear(24, 40, bias=bias).double()
     exact.load_state_dict({name: value.double() for name, value in layer.state_dict().items()})
-    use_onednn(layer)
+    use_onednn(layer, above=0)
     assert type(layer) is OneDnnLinear
     x = torch.randn(*shape, requires_grad=True)
     wide = x.detach().double().requires_grad_()
@@ -35,17 +35,28 @@ def test_values_and_gradients_equal_float64(bias, trained, shape):
 
 def test_other_types_and_empty_inputs_go_torchs_way():
     layer = nn.Linear(4, 3)
-    use_onednn(layer)
+    use_onednn(layer, above=0)
     assert layer(torch.zeros(0, 4)).shape == (0, 3)
     wide = layer.double()(torch.ones(2, 4, dtype=torch.float64))
     assert wide.dtype is torch.float64
     plain = nn.Linear(4, 3).double()
-    use_onednn(plain)
+    use_onednn(plain, above=0)
     assert type(plain) is nn.Linear
 
 
 def test_transposed_inputs_are_read_in_order():
     layer = nn.Linear(6, 3, bias=False)
-    use_onednn(layer)
+    use_onednn(layer, above=0)
     x = torch.randn(6, 5).T
     assert torch.allclose(layer(x), x @ layer.weight.T, atol=1e-6)
+
+
+def test_a_model_that_stays_in_the_cache_is_left_as_it_is():
+    small, large = (
+        nn.Sequential(nn.Linear(64, 64)),
+        nn.Sequential(nn.Linear(4096, 2048), nn.Linear(2048, 4097, bias=False)),
+    )
+    for model in (small, large):  # 16 KB; 32 MiB and a little more than that
+        use_onednn(model)
+    assert type(small[0]) is nn.Linear
+    assert [type(layer) for layer in large] == [OneDnnLinear, OneDnnLinear]

@@ -1,8 +1,9 @@
 """Linear layers on x86 CPUs: float32 products by oneDNN where torch would call MKL.
 
-A decoding step multiplies a few dozen rows with every weight of the model. On AMD processors MKL does that at a quarter
-to a half of oneDNN's speed (docs/engine.md has the figures); large products gain less. The operator is one that torch's
-compiler emits; it takes the weights as they are, so that nothing is copied.
+A decoding step multiplies a few dozen rows with every weight of the model, which come from memory. On AMD processors
+MKL does that at a quarter to a half of oneDNN's speed (docs/results/engine.md has the figures); large products gain
+less. A model whose weights stay in the processor's cache gains nothing: there a call of oneDNN costs more than it
+saves. The operator is one that torch's compiler emits; it takes the weights as they are, so that nothing is copied.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ def _operator() -> Any:
 
 
 _LINEAR = _operator()
+
+IN_CACHE = 64 << 20
+"""Bytes of weights up to which a model is left as it is."""
 
 
 class OneDnnLinear(nn.Linear):
@@ -56,10 +60,14 @@ class _Product(torch.autograd.Function):
         return grad_x, grad_weight, rows.sum(0) if for_bias else None
 
 
-def use_onednn(model: nn.Module) -> None:
-    """Turn the linear layers of a float32 model on the CPU into `OneDnnLinear`, in place."""
-    if _LINEAR is None:
+def use_onednn(model: nn.Module, *, above: int = IN_CACHE) -> None:
+    """Turn linear layers of a float32 model on the CPU into `OneDnnLinear`, if they hold more bytes than `above`."""
+    layers = [
+        module
+        for module in model.modules()
+        if type(module) is nn.Linear and module.weight.dtype is torch.float32 and module.weight.device.type == "cpu"
+    ]
+    if _LINEAR is None or sum(layer.weight.nbytes for layer in layers) <= above:
         return
-    for module in model.modules():
-        if type(module) is nn.Linear and module.weight.dtype is torch.float32 and module.weight.device.type == "cpu":
-            module.__class__ = OneDnnLinear
+    for layer in layers:
+        layer.__class__ = OneDnnLinear
