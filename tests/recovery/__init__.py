@@ -1,0 +1,1 @@
+"""Runs that are killed, starved and broken, and go on."""
