@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli import options
+
 
 @click.group(short_help="Measure this machine, as ratios within one run.")
 def bench() -> None:
@@ -14,9 +16,9 @@ def bench() -> None:
 
 @bench.command(name="judge", short_help="The judge against one Python process per candidate.")
 @click.option("--problems", default="bundled", show_default=True, help="Problem file, folder, hub id, or `bundled`.")
-@click.option("--workers", default=0, help="Worker processes; 0 means one per core.")
+@options.workers
 @click.option("--quick", is_flag=True, help="A small part of the work; figures are rough.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def bench_judge(problems: str, workers: int, quick: bool, as_json: bool) -> None:
     r"""Judge programs made from PROBLEMS and compare with the usual way: a Python process each, results printed.
 
@@ -51,7 +53,7 @@ def bench_judge(problems: str, workers: int, quick: bool, as_json: bool) -> None
 @click.option(
     "--only", multiple=True, type=click.Choice(["sample", "hf_generate", "train", "padded_train", "trl_train"])
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def bench_engine(model: str, dtype: str, lora_rank: int, repeats: int, only: tuple[str, ...], as_json: bool) -> None:
     r"""Sample and train with the local engine, and do the same work in the plain ways, interleaved in one run.
 
@@ -77,7 +79,7 @@ def bench_engine(model: str, dtype: str, lora_rank: int, repeats: int, only: tup
 @click.option("--tests", default=20, show_default=True, help="Tests of each.")
 @click.option("--steps", default=30, show_default=True, help="Steps of 256 problems that are timed.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where the book is made; about 1 GB.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def bench_book(problems: int, tests: int, steps: int, folder: Path | None, as_json: bool) -> None:
     r"""Fill a Mistake Book, open it, and time what a step does with it: replay and update of 256 problems.
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli import options
+
 
 @click.command(short_help="Evaluations and training runs in one table.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False))
@@ -14,7 +16,7 @@ import click
 )
 @click.option("--metric", "metrics", multiple=True, help="Of evaluations; may be repeated. Default: the main ones.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the table here.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def compare(runs: tuple[Path, ...], form: str, metrics: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     r"""Put RUNS side by side: folders of `code-a1 eval code`, `tests` or `pair`, and run folders of `code-a1 train`.
 

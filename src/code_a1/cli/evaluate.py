@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from code_a1.cli import options
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -53,15 +55,9 @@ _WORK = _together(
         "--data", type=click.Path(path_type=Path), default=Path("benchmarks"), show_default=True, help="Files."
     ),
     click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="Default: evals/MODEL-TIME."),
-    click.option("--workers", default=0, type=click.IntRange(0), help="Worker processes; 0 means one per core."),
-    click.option(
-        "--allow-tier",
-        default="no-namespaces",
-        show_default=True,
-        type=click.Choice(["full", "no-namespaces", "rlimits-only"]),
-        help="The weakest isolation to accept.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout."),
+    options.workers,
+    options.allow_tier,
+    options.as_json,
 )
 
 

@@ -6,20 +6,16 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli import options
+
 
 @click.command(short_help="Judge a file of candidate programs.")
 @click.argument("candidates", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--problems", required=True, help="Problem file, `datasets` folder, hub id, or `bundled`.")
+@options.problems
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Verdicts, JSONL.")
-@click.option("--workers", default=0, help="Worker processes; 0 means one per core.")
-@click.option(
-    "--allow-tier",
-    default="no-namespaces",
-    show_default=True,
-    type=click.Choice(["full", "no-namespaces", "rlimits-only"]),
-    help="The weakest isolation to accept.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.workers
+@options.allow_tier
+@options.as_json
 def judge(candidates: Path, problems: str, output: Path, workers: int, allow_tier: str, as_json: bool) -> None:
     r"""Run every program of CANDIDATES in the sandbox and write its verdicts.
 

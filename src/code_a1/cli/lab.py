@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli import options
+
 
 @click.group(short_help="Small generated problems, and the tiny model that plays on them.")
 def lab() -> None:
@@ -31,7 +33,7 @@ def lab() -> None:
     help="Reference tests: 20 strong ones, or only the 4 on typical inputs, which miss bugs.",
 )
 @click.option("--bugs", metavar="FILE", help="Also write wrong programs for every problem, with their kind.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def lab_problems(count: int, output: str, seed: int, split: str, tests: str, bugs: str | None, as_json: bool) -> None:
     r"""Generate small problems of over 200 families, with references, tests and bugs. See docs/lab.md.
 
@@ -57,7 +59,7 @@ def lab_problems(count: int, output: str, seed: int, split: str, tests: str, bug
 @click.option("--seed", default=0, show_default=True, help="Seed of weights, problems and lessons.")
 @click.option("--save-every", default=0, help="Also write FOLDER-stepN every so many steps; 0 writes the last only.")
 @click.option("--measure", default=100, show_default=True, help="Held-out problems of each kind to measure on; 0 none.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def pretrain(
     output: str,
     base: str | None,
@@ -98,7 +100,7 @@ def pretrain(
 @click.option("--problems", "count", default=100, show_default=True, help="Held-out problems of each kind.")
 @click.option("--samples", default=4, show_default=True, help="Programs a problem; each is attacked by one suite.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the problems and of sampling.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def rates(model: str, count: int, samples: int, seed: int, as_json: bool) -> None:
     r"""Let MODEL play both roles on held-out problems, and on problems of held-out families.
 
@@ -119,7 +121,7 @@ def rates(model: str, count: int, samples: int, seed: int, as_json: bool) -> Non
 @click.option("--control-steps", default=150, show_default=True, help="Steps of more supervised training.")
 @click.option("--control-lr", default=3e-4, show_default=True, help="Its peak learning rate.")
 @click.option("--jobs", default=1, show_default=True, help="Runs at a time; they share the cores evenly.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def seeds(
     config: Path,
     output: str,
@@ -161,7 +163,7 @@ def seeds(
 @click.option("--control-lr", default=3e-4, show_default=True, help="Its peak learning rate.")
 @click.option("--plan", is_flag=True, help="Say what would be run and what it would cost, and end.")
 @click.option("--quick", is_flag=True, help="Few arms, four steps: the whole path in minutes, without verdicts.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def study(
     output: Path,
     config: Path | None,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli import options
+
 
 @click.group(short_help="Convert and validate problem sets.")
 def problems() -> None:
@@ -20,7 +22,7 @@ def problems() -> None:
 @click.option("--limit", default=0, help="Only the first so many problems; 0 takes all.")
 @click.option("--decontaminate", multiple=True, metavar="FILE", help="A benchmark file; what it holds is listed.")
 @click.option("--all", "show_all", is_flag=True, help="List the problems that are ok, too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def validate(
     path: str,
     format_: str,
@@ -77,15 +79,9 @@ def validate(
     help="List what was left out here, as JSONL, and not on stdout.",
 )
 @click.option("--strict", is_flag=True, help="Exit code 1 if a row was broken.")
-@click.option("--workers", default=0, type=click.IntRange(0), help="Worker processes; 0 means one per core.")
-@click.option(
-    "--allow-tier",
-    default="no-namespaces",
-    show_default=True,
-    type=click.Choice(["full", "no-namespaces", "rlimits-only"]),
-    help="The weakest isolation to accept.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.workers
+@options.allow_tier
+@options.as_json
 def convert(
     format_: str,
     source: str,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from code_a1.cli import options
+
 if TYPE_CHECKING:
     from code_a1.records import TestCase
 
@@ -60,7 +62,7 @@ def rollouts(run: Path, steps: tuple[int, ...], problem: str | None, loaded: boo
 )
 @click.option("--limit", default=20, show_default=True, help="Problems shown; 0 shows all.")
 @click.option("--export", "target", type=click.Path(path_type=Path, dir_okay=False), help="Write it all as JSON lines.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def book(run: Path, problem: str | None, step: int | None, limit: int, target: Path | None, as_json: bool) -> None:
     r"""Show the tests that candidates of RUN failed and have not passed since, with their counts.
 
@@ -108,7 +110,7 @@ def print_book(rows: Iterable[tuple[str, TestCase, int]], limit: int) -> None:
 @click.argument("run", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--step", "steps", type=int, multiple=True, help="Only this step; may be repeated. Default: all.")
 @click.option("--examples", default=2, show_default=True, help="Examples shown of each sign.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def audit(run: Path, steps: tuple[int, ...], examples: int, as_json: bool) -> None:
     r"""Read the rollouts of RUN for programs and tests that were paid for something else than being right.
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from code_a1.cli import options
+
 
 @click.group(short_help="Suites of a test policy, outside of training.")
 def suites() -> None:
@@ -14,7 +16,7 @@ def suites() -> None:
 
 @suites.command(short_help="Write validated, minimised suites to a file.")
 @click.option("--test", required=True, metavar="MODEL_OR_RUN", help="A model as in test_policy.model, or a run folder.")
-@click.option("--problems", required=True, help="Problem file, `datasets` folder, hub id, or `bundled`.")
+@options.problems
 @click.option("--limit", type=click.IntRange(min=0), default=0, help="Only the first so many problems; 0 takes all.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Suites, JSONL.")
 @click.option(
@@ -54,7 +56,7 @@ def suites() -> None:
     help="Seed of sampling and of the choice of mutants.",
 )
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="A key of the configuration, as in train.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on the last line of stdout.")
+@options.as_json
 def export(
     test: str,
     problems: str,
