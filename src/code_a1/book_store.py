@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,15 @@ _DROP_STEPS = """
 DELETE FROM steps WHERE step < :step AND (step > :latest OR step < (
     SELECT max(step) FROM steps WHERE step <= :earliest))"""
 
+# Of the columns not grouped by, SQLite gives those of the row with the maximum. The plus keeps it from taking the index
+# by step, which would lead to everything that was ever written.
+_READ = "SELECT problem_id, tests, max(step) FROM pages WHERE +step <= ? AND problem_id IN ({0}) GROUP BY problem_id"
+_READ_ALL = "SELECT problem_id, tests, max(step) FROM pages WHERE +step <= ? GROUP BY problem_id ORDER BY problem_id"
+
+KEYS_AT_ONCE = 512
+"""Problems that are looked up together."""
+LONG = 16384
+"""Characters from which on a page is compressed: a shorter one is read and written sooner as it is."""
 WAL_PAGES = 8000
 """Pages of 4 KiB that the write-ahead log may hold before they are moved into the file: some fifteen large steps."""
 
@@ -66,13 +75,16 @@ class BookStore:
                 raise RunDirError(f"mistake book {path} is of format {found}; this version reads format {FORMAT}")
             self.last = self._mark()
 
-    def read(self, problem_id: str, step: int | None = None) -> str:
-        """The page of a problem, or as it was after `step`; "" where nothing is held."""
+    def read(self, problem_ids: Sequence[str], step: int | None = None) -> dict[str, str]:
+        """The pages of some problems, or as they were after `step`; those that hold nothing are left out."""
         limit = self.last.step if step is None else step
-        query = "SELECT tests FROM pages WHERE problem_id = ? AND step <= ? ORDER BY step DESC LIMIT 1"
-        with self._explained():
-            row = self._db.execute(query, (_key(problem_id), limit)).fetchone()
-            return "" if row is None else _unpack(row[0])
+        pages: dict[str, str] = {}
+        for start in range(0, len(problem_ids), KEYS_AT_ONCE):
+            keys = {_key(problem_id): problem_id for problem_id in problem_ids[start : start + KEYS_AT_ONCE]}
+            with self._explained():
+                rows = self._db.execute(_READ.format(",".join("?" * len(keys))), (limit, *keys)).fetchall()
+                pages |= {keys[key]: page for key, packed, _ in rows if (page := _unpack(packed))}
+        return pages
 
     def write(self, step: int, pages: Mapping[str, str], size: int) -> None:
         """Add the pages of a step, and the size of the book with them: all or nothing."""
@@ -105,10 +117,8 @@ class BookStore:
     def pages(self, step: int | None = None) -> Iterator[tuple[str, str]]:
         """(problem id, page) of every problem that holds a test, or held one after `step`, in the order of the ids."""
         limit = self.last.step if step is None else step
-        # SQLite takes the other columns from the row that has the maximum
-        query = "SELECT problem_id, tests, max(step) FROM pages WHERE step <= ? GROUP BY problem_id ORDER BY problem_id"
         with self._explained():
-            for key, packed, _ in self._db.execute(query, (limit,)):
+            for key, packed, _ in self._db.execute(_READ_ALL, (limit,)):
                 if page := _unpack(packed):
                     yield key.decode("utf-8", errors="surrogatepass"), page
 
@@ -176,11 +186,9 @@ def _key(problem_id: str) -> bytes:
     return problem_id.encode("utf-8", errors="surrogatepass")
 
 
-def _pack(page: str) -> bytes:
-    # a window of 4 KiB: a page is not longer, and most of the time of a larger one goes into clearing it
-    packer = zlib.compressobj(1, zlib.DEFLATED, -12, 5)
-    return packer.compress(page.encode("ascii")) + packer.flush()
+def _pack(page: str) -> str | bytes:
+    return page if len(page) < LONG else zlib.compress(page.encode("ascii"), 1)
 
 
-def _unpack(packed: bytes) -> str:
-    return zlib.decompress(packed, -12).decode("ascii")
+def _unpack(packed: str | bytes) -> str:
+    return packed if isinstance(packed, str) else zlib.decompress(packed).decode("ascii")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import itertools
 import json
 from binascii import a2b_base64, b2a_base64
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ class MistakeBook:
 
     def counts(self, problem_id: str, step: int | None = None) -> dict[TestCase, int]:
         """Tests of one problem with their counts, oldest first; as they were after `step`, if it is given."""
-        page = self._page(problem_id) if step is None else _Page.parse(self.store.read(problem_id, step))
+        page = self._page(problem_id, step)
         return dict(zip(page.tests(list(page.counts)), page.counts.values(), strict=True))
 
     def replayed_tests(self, problem_id: str, k: int) -> tuple[TestCase, ...]:
@@ -143,7 +143,9 @@ class MistakeBook:
 
     def replay(self, problems: Sequence[Problem], k: int) -> dict[str, tuple[TestCase, ...]]:
         """The replayed tests H of every problem of a step."""
-        self._pages, self._replayed = {p.problem_id: _Page.parse(self.store.read(p.problem_id)) for p in problems}, {}
+        held = self.store.read([p.problem_id for p in problems])
+        self._pages = {p.problem_id: _Page.parse(held.get(p.problem_id, "")) for p in problems}
+        self._replayed = {}
         for problem_id, page in self._pages.items():
             keys = page.top(k)
             self._replayed[problem_id] = tuple(page.tests(keys)), keys
@@ -183,7 +185,7 @@ class MistakeBook:
         """
         pages: dict[str, _Page] = {}
         change = BookChange()
-        for problem_id, group in itertools.groupby(rows, key=lambda row: row[0]):
+        for problem_id, group in groupby(rows, key=lambda row: row[0]):
             if len(pages) == PROBLEMS_AT_ONCE:
                 self._write(self.step, pages, change)
                 pages, change = {}, BookChange()
@@ -236,9 +238,9 @@ class MistakeBook:
                 f"{self.step}; was it replaced, or copied without its -wal file?"
             )
 
-    def _page(self, problem_id: str) -> _Page:
-        held = self._pages.get(problem_id)
-        return _Page.parse(self.store.read(problem_id)) if held is None else held
+    def _page(self, problem_id: str, step: int | None = None) -> _Page:
+        held = self._pages.get(problem_id) if step is None else None
+        return _Page.parse(self.store.read([problem_id], step).get(problem_id, "")) if held is None else held
 
     def _passed(self, judgement: Judgement) -> dict[str, int]:
         """How often each replayed test was passed by a candidate of the code policy, by the test's digest."""
@@ -279,13 +281,11 @@ class _Failures:
 
 def _failed(judgement: Judgement) -> list[TestCase]:
     """The new tests that a candidate of the code policy failed, once per failure."""
+    own = (candidate for candidate in judgement.candidates if candidate.loaded and candidate.candidate.own)
     passes = Verdict.PASS  # most are, and a step has some 100,000 verdicts
     return [
         judged.test
-        for candidate in judgement.candidates
-        if candidate.loaded and candidate.candidate.own
-        for suite in candidate.suites
-        for judged in suite.tests
+        for judged in chain.from_iterable(suite.tests for candidate in own for suite in candidate.suites)
         if judged.verdict is not passes
         and judged.verdict not in NOT_A_FAILURE
         and judged.validity.usable

@@ -99,7 +99,7 @@ def _measure(path: Path, problems: int, steps: int) -> dict[str, float]:
     book = MistakeBook(path=path)
     open_s = time.perf_counter() - started
     replays, updates = [], []
-    for step in range(1, steps + 1):
+    for step in range(book.step + 1, book.step + steps + 1):
         chosen = [_problem(i) for i in rng.sample(range(problems), min(PROBLEMS_PER_STEP, problems))]
         started = time.perf_counter()
         replayed = book.replay(chosen, TESTS)
