@@ -31,11 +31,10 @@ INSERT INTO steps VALUES (0, 0, '');
 
 # Superseded, and written after the latest checkpoint or before the newest that the earliest checkpoint sees.
 _DROP_PAGES = """
-DELETE FROM pages WHERE problem_id = :id AND step < :step AND (step > :latest OR step < (
-    SELECT max(step) FROM pages WHERE problem_id = :id AND step <= :earliest))"""
+DELETE FROM pages WHERE problem_id IN ({0}) AND step < ? AND (step > ? OR step < (
+    SELECT max(step) FROM pages AS seen WHERE seen.problem_id = pages.problem_id AND seen.step <= ?))"""
 _DROP_STEPS = """
-DELETE FROM steps WHERE step < :step AND (step > :latest OR step < (
-    SELECT max(step) FROM steps WHERE step <= :earliest))"""
+DELETE FROM steps WHERE step < ? AND (step > ? OR step < (SELECT max(step) FROM steps WHERE step <= ?))"""
 
 # Of the columns not grouped by, SQLite gives those of the row with the maximum. The plus keeps it from taking the index
 # by step, which would lead to everything that was ever written.
@@ -99,9 +98,11 @@ class BookStore:
         with self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", rows)
             db.execute("INSERT OR REPLACE INTO steps VALUES (?, ?, ?)", (mark.step, mark.size, mark.digest))
-            bounds = {"step": step, "earliest": self.checkpoints[0], "latest": self.checkpoints[1]}
-            db.executemany(_DROP_PAGES, (bounds | {"id": row[0]} for row in rows))
-            db.execute(_DROP_STEPS, bounds)
+            earliest, latest = self.checkpoints
+            for start in range(0, len(rows), KEYS_AT_ONCE):
+                keys = [row[0] for row in rows[start : start + KEYS_AT_ONCE]]
+                db.execute(_DROP_PAGES.format(",".join("?" * len(keys))), (*keys, step, latest, earliest))
+            db.execute(_DROP_STEPS, (step, latest, earliest))
         self.last = mark
 
     def go_back(self, step: int) -> None:
