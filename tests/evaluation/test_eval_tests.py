@@ -12,7 +12,7 @@ from code_a1.cli import main
 from code_a1.engines import ScriptedEngine
 from code_a1.errors import ProblemError, RunDirError
 from code_a1.evaluation.code.reading import open_benchmarks
-from code_a1.evaluation.compare import difference, read_run
+from code_a1.evaluation.compare import compare, difference, notes, read_run
 from code_a1.evaluation.tests.asking import TestProtocol
 from code_a1.evaluation.tests.covering import Covered, covered
 from code_a1.evaluation.tests.results import from_row, to_row
@@ -334,7 +334,13 @@ def test_mul_is_a_product_of_means_and_is_compared_by_pairs(tmp_path, sandbox):
     assert list(good.cells) == [
         ("ult", metric) for metric in ("pass@5", "mut@5", "mut@5 all", "line@5", "branch@5", "mul")
     ]
-    main(["compare", str(tmp_path / "bad"), str(tmp_path / "good"), "--metric", "validity/VALID"])
+    assert notes([bad, good]) == []
+    black = TestProtocol("one-completion", white_box=False)
+    evaluate_tests(ScriptedEngine(["no"]), sandbox, benches, black, tmp_path / "black", "bad")
+    [note] = notes([good, read_run(tmp_path / "black")])
+    assert note == "black: was asked in another way than good; their numbers are not comparable"
+    rows = compare([bad, good], "markdown").splitlines()[2:]
+    assert rows[1].startswith("| good (one-completion, white-box, given code) | 80.00 [60.00, 100.00] (+80.00")
 
 
 def test_the_command_as_a_user_runs_it(tmp_path, capsys):

@@ -29,14 +29,10 @@ def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return add
 
 
-_MODEL = _together(
-    click.option(
-        "--model", required=True, help="`smollm2`, a folder, a .gguf file, a hub id, or a server's name for it."
-    ),
+_MODEL = click.option(
+    "--model", required=True, help="`smollm2`, a folder, a .gguf file, a hub id, or a server's name for it."
 )
-_SERVER = _together(
-    click.option("--server", metavar="URL", help="An OpenAI-compatible server, such as http://localhost:8000/v1."),
-)
+_SERVER = click.option("--server", metavar="URL", help="An OpenAI-compatible server, such as http://localhost:8000/v1.")
 _DRAWS = _together(
     click.option("--limit", default=0, type=click.IntRange(0), help="Draw so many problems of each; 0 takes all."),
     click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draws and of sampling."),

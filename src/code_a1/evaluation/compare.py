@@ -53,6 +53,13 @@ class Compared:
     name: str
     cells: dict[Column, Cell] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
+    how: str = ""
+    """Of testers and pairs, how they were asked: stands behind the name in every table."""
+
+    @property
+    def title(self) -> str:
+        """The head of its row."""
+        return f"{self.name} ({self.how})" if self.how else self.name
 
 
 def read_run(path: Path, metrics: Sequence[str] = ()) -> Compared:
@@ -80,7 +87,8 @@ def _evaluation(path: Path, metrics: Sequence[str]) -> Compared:
                 f"{path}: {done} of {bench['tasks']} problems of {name} are done; resume it with the same command"
             )
     metrics = metrics or usual
-    run = Compared(path.name, fingerprints={name: bench["fingerprint"] for name, bench in benches.items()})
+    fingerprints = {name: bench["fingerprint"] for name, bench in benches.items()}
+    run = Compared(path.name, fingerprints=fingerprints, how=_how(folder))
     for metric in metrics:
         found = {name: values[metric] for name, values in values_B.items() if values.get(metric)}
         for name, by_task in found.items():
@@ -94,6 +102,16 @@ def _evaluation(path: Path, metrics: Sequence[str]) -> Compared:
     if not run.cells:
         raise RunDirError(f"{path}: has none of the metrics {', '.join(metrics)}")
     return run
+
+
+def _how(folder: EvalFolder) -> str:
+    settings = folder.settings
+    if folder.kind == "code":
+        return ""
+    seen = "white-box" if settings["white_box"] else "black-box"
+    if folder.kind == "pair":
+        return f"{seen}, {settings['n']} programs, {settings['k']} tests a suite"
+    return f"{settings['protocol']}, {seen}, {settings['candidate']} code"
 
 
 def _values(
@@ -160,7 +178,12 @@ def difference(first: Cell, other: Cell) -> Estimate:
 def notes(runs: Sequence[Compared]) -> list[str]:
     """What a reader has to know: which benchmarks are not the same everywhere."""
     first = runs[0].fingerprints
-    return [
+    asked = [
+        f"{run.name}: was asked in another way than {runs[0].name}; their numbers are not comparable"
+        for run in runs[1:]
+        if run.how and runs[0].how and run.how != runs[0].how
+    ]
+    return asked + [
         f"{name}: {run.name} has other problems, prompts or tests than {runs[0].name}; the difference is over the "
         "problems with equal ids"
         for run in runs[1:]
@@ -176,7 +199,7 @@ def compare(runs: Sequence[Compared], form: str) -> str:
     if form == "csv":
         return _csv(runs, columns)
     rows = [
-        [run.name, *(_text(run.cells.get(c), None if i == 0 else runs[0].cells.get(c), form) for c in columns)]
+        [run.title, *(_text(run.cells.get(c), None if i == 0 else runs[0].cells.get(c), form) for c in columns)]
         for i, run in enumerate(runs)
     ]
     head = ["", *(" ".join(part for part in column if part) for column in columns)]
