@@ -32,8 +32,8 @@ def cli() -> None:
 
     \b
     Start here:
-      code-a1 train configs/demo.toml     a few steps on a laptop
-      code-a1 doctor                      what this machine offers
+      code-a1 train configs/demo-smollm2.toml     a few steps on a laptop
+      code-a1 doctor                              what this machine offers
     """
 
 

@@ -60,7 +60,7 @@ def train(config: Path, overrides: tuple[str, ...], resume: bool, dry_run: bool)
 
     \b
     Examples:
-      code-a1 train configs/demo.toml
+      code-a1 train configs/demo-smollm2.toml
       code-a1 train configs/mbpp-smollm2-cpu.toml --set problems.path=mbpp.jsonl --set steps=4
       code-a1 train configs/paper-7b.toml --dry-run
       code-a1 train configs/sft-smollm2-cpu.toml
