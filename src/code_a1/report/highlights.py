@@ -52,8 +52,8 @@ def _rows(run: RunDir, steps: Sequence[int]) -> Iterator[Row]:
 
 def _asked(row: Row) -> tuple[str, str]:
     """The problem, its statement cut to what one reads in passing."""
-    statement = " ".join(row.get("statement", "").split())
-    return "text", f"{row['problem_id']}: {textwrap.shorten(statement, 400, placeholder=' …')}"
+    statement = textwrap.shorten(row.get("statement", ""), 400, placeholder=" …")
+    return "text", f"{row['problem_id']}: {statement}" if statement else row["problem_id"]
 
 
 def _tests(row: Row) -> list[Row]:
