@@ -53,6 +53,13 @@ class Tally:
     references: int = 0
     cosmic_ray_s: float = 0.0
     ours_s: float = 0.0
+    cosmic_ray_cpu_s: float = 0.0
+    ours_cpu_s: float = 0.0
+    """With the start of the workers."""
+    quick: int = 0
+    """Mutants of references without a mutant that hangs."""
+    quick_cpu_s: float = 0.0
+    """For those, by workers that are up."""
 
     @property
     def mutants(self) -> int:
@@ -87,9 +94,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             Subject(problem, tuple(Mutant(source, "", 1) for source in theirs), checked.tests[problem.problem_id])
             for problem, theirs in zip(problems, theirs_P, strict=True)
         ]
+        run_mutants(sandbox, subjects[:1])  # the workers are up
         started = time.monotonic()
         matrices = run_mutants(sandbox, subjects)
         tally.ours_s = time.monotonic() - started
+    tally.ours_cpu_s = cpu_of(subjects, 1, options.workers)
+    quick = [m.subject for m in matrices if not m.score().timed_out]
+    tally.quick = sum(len(subject.mutants) for subject in quick)
+    tally.quick_cpu_s = (cpu_of(quick, 6, options.workers) - cpu_of(quick, 1, options.workers)) / 5
     for matrix, theirs in zip(matrices, theirs_P, strict=True):
         compare(matrix, theirs, tally)
     print(json.dumps(summary(tally), indent=1))
@@ -141,7 +153,7 @@ def run_cosmic_ray(
             "distributor": {"name": "local"},
         }
     )
-    started = time.monotonic()
+    started, cpu = time.monotonic(), cpu_s()
     with use_db(str(folder / "session.sqlite"), WorkDB.Mode.create) as session:
         commands.init([module], session, {})
         jobs = [item.job_id for item in session.work_items]
@@ -153,6 +165,7 @@ def run_cosmic_ray(
         commands.execute(session, config)
         results = {job: result for job, result in session.results if job not in skipped}
     tally.cosmic_ray_s += time.monotonic() - started
+    tally.cosmic_ray_cpu_s += cpu_s() - cpu
     for item in chosen:
         [mutation] = item.mutations
         operator = get_operator(mutation.operator_name)()
@@ -161,6 +174,21 @@ def run_cosmic_ray(
             source = tidied(problem.reference_solution, source, _meaning(parse_source(source)))
         output = results[item.job_id].output or ""
         yield source, (results[item.job_id].is_killed, output[-300:])
+
+
+def cpu_of(subjects: Sequence[Subject], times: int, workers: int) -> float:
+    """CPU seconds for running all mutants so often, in workers of their own: they are counted once they have ended."""
+    before = cpu_s()
+    with Sandbox(workers=workers) as sandbox:
+        for _ in range(times):
+            run_mutants(sandbox, subjects)
+    return cpu_s() - before
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and of all that it has started and waited for: load changes them little."""
+    own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 
 
 def _indented(sources: Sequence[str]) -> list[str]:
@@ -180,6 +208,9 @@ def summary(tally: Tally) -> dict[str, object]:
         "disagree": tally.disagree,
         "ms per mutant, cosmic-ray": 1000 * tally.cosmic_ray_s / max(1, n + tally.left_out.total()),
         "ms per mutant, here": 1000 * tally.ours_s / n,
+        "CPU ms per mutant, cosmic-ray": 1000 * tally.cosmic_ray_cpu_s / max(1, n + tally.left_out.total()),
+        "CPU ms per mutant, here, with the start of workers": 1000 * tally.ours_cpu_s / n,
+        "CPU ms per mutant, here, workers up, nothing hangs": 1000 * tally.quick_cpu_s / max(1, tally.quick),
     }
 
 
