@@ -1,7 +1,7 @@
 """TRL's GRPOTrainer with our rewards, on CPU: `python examples/trl_grpo.py MODEL [--problems FILE] [--steps 20]`.
 
-MODEL is a folder in Hugging Face format or a hub id, such as the lab's base model. Needs `pip install trl 'code-a1[datasets]'`.
-Prints the mean reward of every step; without any argument but MODEL it trains on the bundled problems.
+MODEL is a folder in Hugging Face format or a hub id. Needs `pip install trl 'code-a1[datasets]'`. Prints the mean
+reward of every step; without any argument but MODEL it trains on the bundled problems.
 """
 
 from __future__ import annotations

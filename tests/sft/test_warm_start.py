@@ -157,7 +157,9 @@ def test_the_command_trains_and_closes_with_a_table(tmp_path):
     assert done.exit_code == 0
     assert "tests with the right answer" in done.output
     assert "0.500 [0.500, 0.500]" in done.output
-    assert done.output.rstrip().endswith(f"run folder: {tmp_path}/run")
-    drawn = CliRunner().invoke(cli, ["report", f"{tmp_path}/run"], catch_exceptions=False)
+    assert f"run folder: {tmp_path}/run\n" in done.output
+    picture = tmp_path / "curves.svg"
+    drawn = CliRunner().invoke(cli, ["report", f"{tmp_path}/run", "-o", str(picture)], catch_exceptions=False)
     assert "tests with the right answer" in drawn.output
-    assert "what became of every test" in (tmp_path / "run" / "curves.svg").read_text()
+    assert "what became of every test" in picture.read_text()
+    assert "tests with the right answer" in (tmp_path / "run" / "report.html").read_text()
