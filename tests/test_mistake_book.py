@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -113,3 +114,12 @@ def test_any_test_survives_a_page(text, calls, expected, value):
     book = MistakeBook()
     book.record("p", [], [test])
     assert book.replayed_tests("p", 1) == (test,)
+
+
+def test_a_book_may_be_collected_in_another_thread(tmp_path):
+    """Threads of the judge collect garbage, too; what fails in a destructor, pytest reports as an error of this test."""
+    books = [MistakeBook(path=tmp_path / "book.sqlite"), MistakeBook()]
+    thread = threading.Thread(target=books.clear)
+    thread.start()
+    thread.join()
+    assert not books

@@ -166,20 +166,25 @@ class BookStore:
 
 def _connect(path: Path | None, read_only: bool) -> sqlite3.Connection:
     if path is None:
-        return sqlite3.connect(":memory:", isolation_level=None)
+        return _open(":memory:")
     if not read_only:
-        db = sqlite3.connect(path, isolation_level=None)
+        db = _open(str(path))
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")  # consistent after any crash; `sync` says when it must be durable
         db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         return db
     address = f"file:{quote(str(path.absolute()))}"
     try:
-        db = sqlite3.connect(f"{address}?mode=ro", uri=True, isolation_level=None)
+        db = _open(f"{address}?mode=ro", uri=True)
         db.execute("SELECT 1 FROM steps").fetchone()
     except sqlite3.OperationalError:  # on a medium that nobody can write, and so nobody else is writing
-        db = sqlite3.connect(f"{address}?immutable=1", uri=True, isolation_level=None)
+        db = _open(f"{address}?immutable=1", uri=True)
     return db
+
+
+def _open(address: str, *, uri: bool = False) -> sqlite3.Connection:
+    # One thread uses a book, but the one in which it is collected as garbage may be another.
+    return sqlite3.connect(address, isolation_level=None, check_same_thread=False, uri=uri)
 
 
 def _key(problem_id: str) -> bytes:

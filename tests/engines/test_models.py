@@ -19,8 +19,8 @@ from engines.rows import ask, draw_groups
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("./nowhere", "no such folder; accepted: 'smollm2'"),
-        ("nowhere", "no such folder; accepted: 'smollm2'"),
+        ("./nowhere", "no such folder; accepted: 'lab', 'smollm2'"),
+        ("nowhere", "no such folder; accepted: 'lab', 'smollm2'"),
         ("a/b/c", "no such folder"),
         ("weights.gguf", "'weights.gguf': no such file"),
     ],

@@ -90,13 +90,15 @@ def timeless(rows):
 def test_two_runs_of_one_seed_have_the_same_metrics(base, tmp_path):
     from code_a1.trainer import train  # noqa: PLC0415
 
-    found = [
-        timeless(train(small(base, run_dir=f'"{tmp_path}/{name}"', seed=seed)).metrics())
+    runs = [
+        train(small(base, run_dir=f'"{tmp_path}/{name}"', seed=seed))
         for name, seed in (("one", 3), ("two", 3), ("other", 4))
     ]
+    found = [timeless(run.metrics()) for run in runs]
+    written = [[row["completion"] for row in run.rollouts(1)] for run in runs]
     assert [row["step"] for row in found[0]] == [0, 1, 2]
     assert found[0] == found[1]
-    assert found[0] != found[2]
+    assert written[0] == written[1] != written[2]
     assert found[0][2]["code/tokens"] == 0  # no program of random weights is right, none has an advantage
     assert found[0][1]["code/sampled_tokens"] > 0
 

@@ -69,6 +69,7 @@ def test_the_format_is_documented_field_by_field() -> None:
 def test_the_public_names_are_pinned() -> None:
     assert code_a1.problems.__all__ == [
         "BUNDLED",
+        "PACKAGED",
         "BadRow",
         "Benchmark",
         "Dropped",
