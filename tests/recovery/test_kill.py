@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import random
 import time
@@ -61,7 +62,7 @@ def finish(process, phases) -> None:
 def kill_in(process, phases, wanted: str, occurrence: int, delay_s: float) -> str | None:
     """SIGKILL so long after a phase was announced for the nth time; the phase that it was in, None if it ended first."""
     last = OPENING
-    try:
+    with contextlib.suppress(EOFError):  # it has ended
         while occurrence and wanted != OPENING:
             if not phases.poll(120):
                 raise AssertionError(f"nothing happens in phase {last!r}")
@@ -71,8 +72,6 @@ def kill_in(process, phases, wanted: str, occurrence: int, delay_s: float) -> st
         while (left := end - time.monotonic()) > 0:
             if phases.poll(left):
                 last = phases.recv()
-    except EOFError:
-        pass  # it has ended
     if process.exitcode is not None:
         process.join()
         return None
